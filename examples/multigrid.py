@@ -40,19 +40,24 @@ POISSON = (-8 / 3, 0.0, 1 / 6, 1 / 12)
 SMOOTHER = (-3 / 8, 1 / 32, -1 / 64, 0.0)
 RESTRICTION = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
 
-AROUND = tuple(
-    tuple(place for place in product((-1, 0, 1), repeat=3) if sum(map(abs, place)) == differ) for differ in range(4)
-)
-"""The 27 points around one, by how many coordinates differ."""
+ROWS = tuple(tuple(row for row in product((-1, 0, 1), repeat=2) if sum(map(abs, row)) == differ) for differ in range(3))
+"""The rows around that of a point, by how many of their coordinates differ from its own."""
 
 SEED, FACTOR, BITS = 314159265, 5**13, 46
 CHARGES = 10
 
 
 def weighted(n: Around, weights: tuple[float, ...]) -> Number:
-    """A sum over the points around one, whose weights depend on how many coordinates differ."""
-    sums = [(weight, [n(*place) for place in places]) for weight, places in zip(weights, AROUND, strict=True) if weight]
-    return reduce(add, [reduce(add, values) * weight for weight, values in sums])
+    """A sum over the points around one, whose weights depend on how many coordinates differ: first across rows."""
+
+    def across(differ: int, k: int) -> Number:
+        return reduce(add, [n(i, j, k) for i, j in ROWS[differ]])
+
+    def sums(differ: int) -> list[Number]:
+        own = [across(differ, 0)] if differ < len(ROWS) else []
+        return [*own, *(across(differ - 1, k) for k in (-1, 1) if differ)]
+
+    return reduce(add, [reduce(add, sums(differ)) * weight for differ, weight in enumerate(weights) if weight])
 
 
 def residual(u: Grid, v: Grid) -> Grid:

@@ -14,7 +14,7 @@ import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.code.writer import SCALAR_LOOP
 from accel.backends.opencl.machine.features import Features
-from accel.backends.opencl.machine.memory import size_class
+from accel.backends.opencl.machine.sizes import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
 from accel.backends.protocol import compiled
 from accel.ir.nodes import Program

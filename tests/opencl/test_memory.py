@@ -20,8 +20,9 @@ from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.machine import mapping, staging
 from accel.backends.opencl.machine import memory as machine_memory
 from accel.backends.opencl.machine.buffer_array import BufferArray
-from accel.backends.opencl.machine.memory import Memory, size_class
+from accel.backends.opencl.machine.memory import Memory
 from accel.backends.opencl.machine.records import Records
+from accel.backends.opencl.machine.sizes import size_class
 from accel.backends.protocol import compiled
 from accel.errors import AccelDeviceError
 from accel.explanation.explain import subject

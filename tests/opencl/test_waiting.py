@@ -5,7 +5,7 @@ What fails is what the reference says all the same, though nests that come after
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -267,13 +267,13 @@ def test_a_loop_scatters_into_its_state_in_place(platform: str, monkeypatch: pyt
     executable = compiled(on, planned)
     same(executable(arguments), [wanted])
     taken: list[int] = []
-    original = on.memory.take
+    original = on.memory.take_all
 
-    def take(size: int) -> Held:
-        taken.append(size)
-        return original(size)
+    def take_all(sizes: Sequence[int]) -> list[Held]:
+        taken.extend(sizes)
+        return original(sizes)
 
-    monkeypatch.setattr(on.memory, "take", take)
+    monkeypatch.setattr(on.memory, "take_all", take_all)
     same(executable(arguments), [wanted])
     assert sum(size >= given.nbytes for size in taken) <= 2
     np.testing.assert_array_equal(given, np.arange(1000))

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 GROUP = 256
 """Work-items of a work-group where the kernel does not care."""
 
+FEWEST = 8
+"""The same, where there are few: the widest vector that compilers for CPUs make of them."""
+
 SERIAL_GROUP = 8
 """The same, where few work-items have much to do each: groups are what a CPU's cores share out."""
 
@@ -294,6 +297,11 @@ def _steps(queue: pyopencl.CommandQueue, kernel: pyopencl.Kernel, items: _Items)
     return [queue.flush, partial(launch, global_work_offset=first)] if any(first) else [launch]
 
 
+def _group(items: int) -> int:
+    """Work-items of a group where the kernel does not care: no more than there is something to do for, in whole vectors."""
+    return min(GROUP, -(-items // FEWEST) * FEWEST)
+
+
 def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) -> tuple[_Items, ...]:
     """Those of a kernel: `pieces` of about the same size, or as many as there are groups."""
     if not kernel.runs(size):
@@ -304,7 +312,7 @@ def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) 
     items = kernel.items.value(size)
     if items == 0:
         return ()
-    group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
+    group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else _group(items))
     groups = -(-items // group)
     each = -(-groups // pieces)
     starts = range(0, groups, each)

@@ -2,7 +2,7 @@
 
 In: instructions that do nothing but launch nests and pass buffers on, and a call's buffers and extents. What they do depends on
 the extents alone, and on which places of the buffers have the same one. So it is written down while it is done (`Tape`), and
-where both are alike again (`Score.fits`) nobody goes through the instructions: buffers are taken, kernels are told those that
+where both are alike again nobody goes through the instructions: buffers are taken, kernels are told those that
 they do not know already, and launched one after the other (`Player`).
 """
 
@@ -82,10 +82,6 @@ class Score:
     def repeats(self) -> bool:
         """Whether it fits again what it leaves."""
         return self.after == self.before and self.left == self.pattern
-
-    def fits(self, buffers: list[Held | None], sizes: list[int]) -> bool:
-        """Whether the code would do the same with these."""
-        return sizes == self.before and pattern(buffers) == self.pattern
 
     @property
     def small(self) -> bool:
@@ -202,7 +198,7 @@ class Player:
 
     def take(self) -> list[Held]:
         """The buffers that it takes. Raises `MemoryError`."""
-        return [self._memory.take(size) for size in self._score.takes]
+        return self._memory.take_all(self._score.takes)
 
     def begin(self, buffers: list[Held | None], taken: list[Held]) -> None:
         """Tell kernels these buffers."""

@@ -16,7 +16,7 @@ from accel.backends.opencl import scores
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
-from accel.backends.opencl.scores import Code, Player, Score, Tape
+from accel.backends.opencl.scores import Code, Player, Score, Tape, pattern
 from accel.backends.sites import Failed
 from accel.errors import AccelMemoryError, here
 
@@ -58,7 +58,8 @@ class Straight:
 
     def found(self, buffers: list[Held | None], sizes: list[int]) -> Score | None:
         """The score that says what the code does with these."""
-        return next((score for score in self._scores if score.fits(buffers, sizes)), None)
+        entered = pattern(buffers)
+        return next((each for each in self._scores if each.before == sizes and each.pattern == entered), None)
 
     def write(self, buffers: list[Held | None], sizes: list[int], known: Score | None = None) -> bool:
         """Run the code by its instructions, and write its score unless that is `known`; whether it ran to its end."""

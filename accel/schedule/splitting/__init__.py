@@ -1,1 +1,1 @@
-"""The inside of nests: where conditions on indices are decided, and what is left of the code there."""
+"""The inside of nests: where conditions on indices are decided, and what is left of the code there; what columns share."""

@@ -31,9 +31,9 @@ FAULTS = (
     ),
     Fault(
         "straight code does the same whichever buffers are one",
-        "backends/opencl/scores.py",
-        "return sizes == self.before and pattern(buffers) == self.pattern",
-        "return sizes == self.before",
+        "backends/opencl/turns.py",
+        "if each.before == sizes and each.pattern == entered)",
+        "if each.before == sizes)",
         ("tests/opencl/test_turns.py::test_results_of_the_same_buffers_are_told_apart",),
     ),
     Fault(
@@ -60,6 +60,27 @@ FAULTS = (
         'f"{found.margin.low} + " if found.margin.low',
         'f"{found.margin.low} * 0 + " if found.margin.low',
         (_STRIPS,),
+    ),
+    Fault(
+        "a line is of any rows",
+        "schedule/splitting/alike.py",
+        "self._number((array, index[:-1]))",
+        "self._number((array, len(index)))",
+        ("tests/schedule/test_alike.py",),
+    ),
+    Fault(
+        "a line is made for the column that asked first",
+        "schedule/splitting/alike.py",
+        "replace(each, index=(*each.index[:-1], column))",
+        "replace(each, index=(*each.index[:-1], place))",
+        ("tests/opencl/test_lines.py",),
+    ),
+    Fault(
+        "columns by vectors begin in the margin",
+        "backends/opencl/loops/lines.py",
+        "lanes, found.margin.low, last,",
+        "lanes, 0, last,",
+        ("tests/opencl/test_lines.py",),
     ),
     Fault(
         "rows in the margins have no conditions either",

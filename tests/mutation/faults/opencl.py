@@ -162,7 +162,7 @@ FAULTS = (
     ),
     Fault(
         "buffers are not counted in whole words",
-        "backends/opencl/machine/memory.py",
+        "backends/opencl/machine/sizes.py",
         "return -(-size // step) * step",
         "return size // step * step",
         (f"{_BACKEND}::test_size_classes_waste_at_most_an_eighth",),

@@ -89,10 +89,17 @@ class Strips:
         columns, rows, others = (elements(each, size) for each in (self.columns, self.rows, self.others))
         if min(columns, rows, others) <= 0:
             return (0, 0, 0), (1, 1, 1)
-        groups, each = _shared_out(columns, self.most)
+        groups, each = self._whole(columns) or _shared_out(columns, self.most)
         across = min(-(-each // self.vector) * self.vector, columns)
         parts, down = _shared_out(rows, max(self.most // across, 1))
         return (groups * across, parts * down, others), (across, down, 1)
+
+    def _whole(self, columns: int) -> tuple[int, int] | None:
+        """Two groups of whole vectors, where one would end with half of a vector or more: those it does one by one."""
+        vectors = -(-columns // self.vector)
+        rest = columns % self.vector
+        fit = self.vector < columns <= self.most and not vectors % 2 and 2 * rest >= self.vector
+        return (2, vectors // 2 * self.vector) if fit else None
 
     def column(self, count: str) -> str:
         """The number of a work-item's column, given how many there are, as an atom."""
@@ -279,6 +286,7 @@ class Scaffold:
             state.name: state_type(state, self.context) for state in mentions.states(nest)
         }
         self._temporaries: list[Temporary] = [] if whole is None else whole._temporaries
+        self._rooms: list[Array] = [] if whole is None else whole._rooms
         self._written: list[_Written] = [] if whole is None else whole._written
         self._is_part = whole is not None
         self.unless: tuple[Choice, ...] = ()
@@ -289,6 +297,11 @@ class Scaffold:
         """That of a part of the nest."""
         return Scaffold(nest, f"{self.prefix}_{number}", self.context, self)
 
+    @property
+    def free_label(self) -> int:
+        """From this label on no array of the kernels has one."""
+        return 1 + max(array.label for array in (*self.parameters.arrays, *self._rooms, *mentions.arrays(self.nest)))
+
     def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
         """A new temporary buffer; gives the parameter's name."""
         name = f"temporary{len(self._temporaries)}_{purpose}"
@@ -298,6 +311,7 @@ class Scaffold:
     def room(self, array: Array, room: tuple[Extent, ...]) -> None:
         """A temporary buffer for an array that parts of the nest share, and one element more."""
         kind = array.element
+        self._rooms.append(array)
         self._temporaries.append(Temporary(array_name(array), c_type(kind), kind.bytes, Amount(room, more=1)))
 
     def kernel(

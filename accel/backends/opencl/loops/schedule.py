@@ -22,6 +22,7 @@ from accel.backends.opencl.loops.gpu.product_tiles import product_tiles, suits
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels, rows_together
 from accel.backends.opencl.loops.gpu.runs import combine_runs
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
+from accel.backends.opencl.loops.lines import in_lines
 from accel.backends.opencl.loops.maps import one_item_per_index
 from accel.backends.opencl.loops.rows import Rows, around, inside
 from accel.backends.opencl.loops.scans import chained_blocks
@@ -59,7 +60,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
         case [Way(patched), Way(items)] if patched[0].template is Template.PATCHES:
             return _patches(scaffold, patched[0], items[0])
         case [Way(stripped), Way(items)] if stripped[0].template is Template.STRIPS:
-            return in_strips(scaffold, stripped[0], _shared_out(scaffold, items[0]))
+            lines = in_lines(scaffold, stripped[0])
+            return lines or in_strips(scaffold, stripped[0], _shared_out(scaffold, items[0]))
         case [Way(groups), Way()] if groups[0].template is Template.GROUP_CHAIN:
             return _scanned_rows(scaffold, groups[0])
         case [Way(rows), Way(blocks)]:

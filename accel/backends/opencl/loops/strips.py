@@ -32,7 +32,7 @@ FEWEST_WITH_EDGES = 4096
 """Elements of a nest for which a second launch is worth its time."""
 
 
-class _ByStrips:
+class ByStrips:
     """The loops of a nest in strips: `columns`, `rows` directly around them, if any, and the `others` around these.
 
     `margin`: that of the columns. `outer`: those of the loops around.
@@ -95,6 +95,23 @@ class _ByStrips:
             for loop in each.loops:
                 body.statements(loop.body.before)
 
+    def enter_rows(self, body: Body, most: int = 256) -> Strips:
+        """Begin a kernel whose work-items have a row each, `most` of them in a group."""
+        rows, others = self.shape
+        strips = Strips(rows, others, most=most)
+        body.writer.line(f"const long row = {strips.column(_count(rows))};")
+        if others:
+            body.writer.line(f"const long other = {strips.row(_count(others))};")
+        self.enter(body, "row", "other")
+        return strips
+
+    def write_edges(self, body: Body) -> None:
+        """Write the columns in the margins, one after the other."""
+        low, beyond = self.margin.low, f"({self.columns.total} - {self.edges})"
+        with body.writer.block(f"for (long edge = 0; edge < {self.edges}; ++edge)"):
+            self.column(body, f"(edge < {low} ? edge : {beyond} + edge)")
+            body.level(self.columns.body)
+
     def column(self, body: Body, number: str) -> None:
         """Bind the indices of a column, and write what stands between them."""
         self.columns.bind(body, number)
@@ -104,7 +121,7 @@ class _ByStrips:
 
 def in_strips(scaffold: Scaffold, schedule: Schedule, items: Flat | None = None) -> NestKernels:
     """Strips where these serve; else a work-item for each iteration of `items`, which are None where strips always do."""
-    found = _ByStrips(scaffold.nest, schedule)
+    found = ByStrips(scaffold.nest, schedule)
     where = () if items is None else found.suits()
     _strips(scaffold, found, where)
     if found.edges:
@@ -116,7 +133,7 @@ def in_strips(scaffold: Scaffold, schedule: Schedule, items: Flat | None = None)
     return scaffold.done("a work-group for a strip of a row if there are enough elements, else one work-item per index")
 
 
-def _strips(scaffold: Scaffold, found: _ByStrips, where: tuple[Choice, ...]) -> None:
+def _strips(scaffold: Scaffold, found: ByStrips, where: tuple[Choice, ...]) -> None:
     """The columns within the margins."""
     body = Body(Writer(), scaffold.context, dict(scaffold.types))
     rows, others = found.shape
@@ -159,17 +176,9 @@ def _within(nest: Nest, margin: Margin) -> str:
     return f"{index} >= {margin.low} && {index} < {end}"
 
 
-def _edges(scaffold: Scaffold, found: _ByStrips, where: tuple[Choice, ...]) -> None:
-    """The columns in the margins, one after the other."""
+def _edges(scaffold: Scaffold, found: ByStrips, where: tuple[Choice, ...]) -> None:
+    """The columns in the margins, a work-item for those of a row."""
     body = Body(Writer(), scaffold.context, dict(scaffold.types))
-    writer, (rows, others) = body.writer, found.shape
-    strips = Strips(rows, others)
-    writer.line(f"const long row = {strips.column(_count(rows))};")
-    if others:
-        writer.line(f"const long other = {strips.row(_count(others))};")
-    found.enter(body, "row", "other")
-    beyond = f"({found.columns.total} - {found.edges})"
-    with writer.block(f"for (long edge = 0; edge < {found.edges}; ++edge)"):
-        found.column(body, f"(edge < {found.margin.low} ? edge : {beyond} + edge)")
-        body.level(found.columns.body)
-    scaffold.kernel("edges", writer.text, strips, serial=True, when=where)
+    strips = found.enter_rows(body)
+    found.write_edges(body)
+    scaffold.kernel("edges", body.writer.text, strips, serial=True, when=where)

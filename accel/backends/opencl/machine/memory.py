@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import prod
@@ -24,6 +24,7 @@ from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.opencl.machine.failures import failure
 from accel.backends.opencl.machine.host_memory import FEW, LITTLE, Fetched, alignment, plain, reached, reaches
+from accel.backends.opencl.machine.sizes import size_class
 from accel.backends.opencl.machine.staging import Staging
 from accel.backends.protocol import HostArray
 from accel.backends.residence import DeviceMemory
@@ -35,22 +36,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEAST = 64
-"""Bytes of the smallest buffer: OpenCL has no empty ones, and atomics on small elements touch whole words."""
-
 FAR = 128
 """As many results may wait in the queue, and half as many at least, before their caller does."""
 
 _BY_THE_CALLER = 1 << 31
 """Intel's property of such a queue, `CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL`."""
-
-
-@lru_cache(maxsize=1024)
-def size_class(size: int) -> int:
-    """The least of the sizes that buffers have: steps of an eighth, so that similar sizes share buffers."""
-    size = max(size, LEAST)
-    step = max(1 << max(size.bit_length() - 4, 0), LEAST)
-    return -(-size // step) * step
 
 
 class Held:
@@ -161,23 +151,30 @@ class Memory:
 
     def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
-        check_process(self.generation)
-        rounded = size_class(size)
-        try:
-            return self._held(*heappop(self._free[rounded]), rounded)
-        except LookupError:  # there is none
-            pass
-        try:
-            return self._held(next(self._numbers), self._new(rounded), rounded)
-        except MemoryError:
-            self.empty()
-            return self._held(next(self._numbers), self._new(rounded), rounded)
+        return self.take_all((size_class(size),))[0]
 
-    def _held(self, number: int, buffer: pyopencl.Buffer, size: int) -> Held:
-        self._used[number] = size
-        return Held(self, buffer, size, number)
+    def take_all(self, sizes: Iterable[int]) -> list[Held]:
+        """One of each of these sizes, which buffers have. Raises `MemoryError`."""
+        check_process(self.generation)
+        taken = []
+        for size in sizes:
+            try:
+                number, buffer = heappop(self._free[size])
+            except LookupError:  # there is none
+                number, buffer = next(self._numbers), self._new(size)
+            self._used[number] = size
+            taken.append(Held(self, buffer, size, number))
+        return taken
 
     def _new(self, size: int) -> pyopencl.Buffer:
+        """A new buffer, in the place of those that are unused if there is no room otherwise."""
+        try:
+            return self._made(size)
+        except MemoryError:
+            self.empty()
+            return self._made(size)
+
+    def _made(self, size: int) -> pyopencl.Buffer:
         """A new buffer. Whether it is too large the driver says: many give more at once than they promise."""
         import pyopencl
 
