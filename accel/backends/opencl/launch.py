@@ -298,8 +298,9 @@ def _steps(queue: pyopencl.CommandQueue, kernel: pyopencl.Kernel, items: _Items)
 
 
 def _group(items: int) -> int:
-    """Work-items of a group where the kernel does not care: no more than there is something to do for, in whole vectors."""
-    return min(GROUP, -(-items // FEWEST) * FEWEST)
+    """Work-items of a group where the kernel does not care, a power of two: not twice as many as there is something to do for,
+    but whole vectors."""
+    return min(GROUP, max(1 << (items - 1).bit_length(), FEWEST))
 
 
 def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) -> tuple[_Items, ...]:
