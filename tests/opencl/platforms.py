@@ -9,7 +9,7 @@ import pytest
 
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.machine.devices import devices
-from accel.backends.opencl.machine.features import Features
+from accel.backends.opencl.machine.features import NARROW_POSITIONS, Features
 from accel.support.distribution import pip_install
 
 ROWS = {row.platform: number for number, row in reversed(list(enumerate(devices())))}
@@ -44,4 +44,4 @@ def as_gpu(platform: str) -> OpenCLBackend:
 
 def gpu_features(on: OpenCLBackend) -> Features:
     """Those of a backend's device, were it a GPU."""
-    return replace(on.features, gpu=True, together=False)
+    return replace(on.features, gpu=True, together=False, narrow_positions=NARROW_POSITIONS)

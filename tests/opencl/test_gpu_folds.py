@@ -13,6 +13,7 @@ import pytest
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.loops.gpu import block_groups
+from accel.backends.opencl.machine.features import NARROW_POSITIONS
 from accel.backends.protocol import HostArray
 from accel.labelled.meaning.order import fold
 from tests.marks import one_in
@@ -26,7 +27,7 @@ Floats: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"  #
 def gpu(platform: str) -> OpenCLBackend:
     """A device that is taken for a GPU."""
     on = fresh(platform)
-    on.features = replace(on.features, gpu=True)
+    on.features = replace(on.features, gpu=True, narrow_positions=NARROW_POSITIONS)
     return on
 
 

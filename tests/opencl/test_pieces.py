@@ -13,6 +13,7 @@ import pytest
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, LAUNCHED_END, divisible
+from accel.backends.opencl.machine.features import NARROW_POSITIONS
 from accel.backends.opencl.work import UNKNOWN, work
 from accel.backends.protocol import compiled
 from accel.ir.meaning.interpret import interpret
@@ -25,7 +26,7 @@ from tests.opencl.programs import ALL
 def in_pieces(platform: str, most: int, *, gpu: bool) -> OpenCLBackend:
     """A device whose launches do no more operations than that, as far as they can be divided."""
     on = fresh(platform)
-    on.features = replace(on.features, gpu=gpu, most=most)
+    on.features = replace(on.features, gpu=gpu, most=most, narrow_positions=NARROW_POSITIONS if gpu else None)
     return on
 
 

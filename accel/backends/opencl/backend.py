@@ -30,7 +30,7 @@ from accel.backends.opencl.machine.devices import check_process, device, require
 from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
-from accel.backends.opencl.program import translate
+from accel.backends.opencl.program import translate, unit
 from accel.backends.opencl.scores import Code, Tape
 from accel.backends.opencl.turns import Straight, Turns
 from accel.backends.protocol import Executable, HostArray
@@ -125,10 +125,22 @@ class _Code:
         self.of = dict(zip(nests, made.nests, strict=True))
         self.series = {id(each.series): each for each in made.series}
 
+    def program(self, narrow: bool) -> pyopencl.Program:
+        """What a launch takes: whether its positions are of 32 bits."""
+        return self.narrow if narrow else self.wide
+
     @lazy
-    def program(self) -> pyopencl.Program:
-        """What the device's compiler made."""
-        return self._backend.build(self._text)
+    def narrow(self) -> pyopencl.Program:
+        """What the device's compiler made, for launches whose positions are of 32 bits."""
+        return self._built(narrow=True)
+
+    @lazy
+    def wide(self) -> pyopencl.Program:
+        """The same for others."""
+        return self._built(narrow=False)
+
+    def _built(self, *, narrow: bool) -> pyopencl.Program:
+        return self._backend.build(unit([self._text], self._backend.features, narrow=narrow))
 
 
 class _Kernels:
@@ -198,9 +210,7 @@ class _Kernels:
 
     def _launcher(self, made: NestKernels, slots: Slots) -> NestLauncher:
         backend, code = self._backend, self._code
-        return launcher(
-            made, lambda: code.program, slots, backend.records, backend.features, backend.build, self._waits
-        )
+        return launcher(made, code.program, slots, backend.records, backend.features, backend.build, self._waits)
 
     def at_once(self) -> _Kernels:
         return _Kernels(self._backend, self._code, waits=True)

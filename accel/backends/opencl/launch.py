@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from accel.ast.tree.types import I64, ScalarType
+from accel.ast.tree.types import ScalarType
 from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots, shape_of
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels, Strips
@@ -23,6 +23,7 @@ from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.machine.memory import Held
+from accel.backends.opencl.machine.positions import is_narrow, position_type
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import unit
 from accel.backends.opencl.work import work
@@ -46,7 +47,7 @@ SERIAL_GROUP = 8
 ALONE = 1 << 9
 """How many times as long a GPU takes for what one of its work-items does alone: each step waits for memory, some 100 ns."""
 
-KernelArgument: TypeAlias = "pyopencl.Buffer | np.int64"
+KernelArgument: TypeAlias = "pyopencl.Buffer | np.int32 | np.int64"
 
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
 
@@ -56,12 +57,13 @@ _Items: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a nest is launched at some extents: those that it is told, bytes of its temporaries, the work-items of its kernels,
-    in one launch or several (none if there are none), and about how many operations it does. Loops and repeated calls ask for
-    the same."""
+    """How a nest is launched at some extents: whether positions are of 32 bits, the extents that it is told, bytes of its
+    temporaries, the work-items of its kernels, in one launch or several (none if there are none), and about how many operations
+    it does. Loops and repeated calls ask for the same."""
 
     extents: tuple[int, ...]
-    sizes: tuple[np.int64, ...]
+    narrow: bool
+    sizes: tuple[np.int32 | np.int64, ...]
     temporaries: tuple[int, ...]
     kernels: tuple[tuple[_Items, ...], ...]
     operations: int
@@ -106,7 +108,7 @@ class Launched:
 
 def launcher(
     made: NestKernels,
-    program: Callable[[], pyopencl.Program],
+    program: Callable[[bool], pyopencl.Program],
     slots: Slots,
     records: Records,
     features: Features,
@@ -147,7 +149,7 @@ class NestLauncher:
     def __init__(
         self,
         made: NestKernels,
-        program: Callable[[], pyopencl.Program],
+        program: Callable[[bool], pyopencl.Program],
         slots: Slots,
         records: Records,
         features: Features,
@@ -163,13 +165,13 @@ class NestLauncher:
         self._build = build
         self._arrays = [slots.array(array) for array in made.parameters.arrays]
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
-        self._plan = _Plan((-1,), (), (), (), 0)
+        self._plan = _Plan((-1,), False, (), (), (), 0)
         self._waits = waits
         self._work = work(made.nests)
         self._looks_first = any(map(may_not_end, made.nests))
         # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
         # its own, also that of a signal handler in the middle of another.
-        self._idle: list[list[pyopencl.Kernel]] = []
+        self._idle: dict[bool, list[list[pyopencl.Kernel]]] = {True: [], False: []}
 
     def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
         """See `accel.backends.device.Launcher`."""
@@ -196,15 +198,15 @@ class NestLauncher:
         if self._made.checked:
             record = buffers[RECORD] or self._records.take()
             arguments.append(record.buffer)
-        kernels = self._taken()
+        kernels = self._taken(plan.narrow)
         for kernel, launches in zip(kernels, plan.kernels, strict=True):
             for items in launches:
                 self._enqueue(kernel, items, arguments)
-        self._idle.append(kernels)
+        self._idle[plan.narrow].append(kernels)
         if not self._waits:
             buffers[RECORD] = record or buffers[RECORD]
         elif record is not None and self._records.read(record)[0]:
-            found = self._diagnose([*[each.buffer for each in given], *plan.sizes], self._size(sizes))
+            found = self._diagnose(plan, [*[each.buffer for each in given], *plan.sizes], self._size(sizes))
             raise NoSite(self._arrays) if found is None else found
         return Launched(self, plan), held
 
@@ -212,7 +214,7 @@ class NestLauncher:
         """Kernel objects that nobody else has, for launches at a plan's extents."""
         import pyopencl
 
-        program = self._program()
+        program = self._program(plan.narrow)
         used = [(made, items) for made, items in zip(self._made.kernels, plan.kernels, strict=True) if items]
         kernels = calmly(lambda: [pyopencl.Kernel(program, made.name) for made, _ in used])
         given, end = len(self._arrays), len(self._arrays) + len(plan.sizes)
@@ -235,10 +237,16 @@ class NestLauncher:
         plan, extents = self._plan, tuple(sizes)
         if plan.extents != extents:
             size = self._size(sizes)
-            temporaries = tuple([each.bytes * each.count.value(size) for each in self._made.temporaries])
-            told = tuple([np.int64(sizes[slot]) for slot in self._sizes])
+            counts = [each.count.value(size) for each in self._made.temporaries]
+            temporaries = tuple(
+                [each.bytes * count for each, count in zip(self._made.temporaries, counts, strict=True)]
+            )
             items = tuple([_launches(each, size, self._pieces(each, size)) for each in self._made.kernels])
-            self._plan = plan = _Plan(extents, told, temporaries, items, self._work.value(size))
+            told = [sizes[slot] for slot in self._sizes]
+            ends = [first + count for launches in items for (count, *_), _, (first, *_) in launches]
+            narrow = is_narrow(self._made.counted, [*counts, *told, *ends], size, self._features)
+            given = tuple([np.int32(each) if narrow else np.int64(each) for each in told])
+            self._plan = plan = _Plan(extents, narrow, given, temporaries, items, self._work.value(size))
         return plan
 
     def _pieces(self, kernel: Kernel, size: Callable[[SizeVariable], int]) -> int:
@@ -249,13 +257,13 @@ class NestLauncher:
         work = (kernel.work or self._work).value(size) * (ALONE if kernel.alone else 1)
         return max(-(-work // most), 1)
 
-    def _taken(self) -> list[pyopencl.Kernel]:
+    def _taken(self, narrow: bool) -> list[pyopencl.Kernel]:
         try:
-            return self._idle.pop()
+            return self._idle[narrow].pop()
         except IndexError:
-            program = self._program()
+            program = self._program(narrow)
             # pyopencl writes Python code for each kernel, and keeps it in a file behind a lock.
-            return calmly(lambda: [_kernel(program, each, self._made) for each in self._made.kernels])
+            return calmly(lambda: [_kernel(program, each, self._made, narrow) for each in self._made.kernels])
 
     def _enqueue(self, kernel: pyopencl.Kernel, items: _Items, arguments: list[KernelArgument]) -> None:
         queue, (count, group, first) = self._memory.queue, items
@@ -265,26 +273,29 @@ class NestLauncher:
         self._memory.enqueued("its work", queue.flush)  # so drivers do not take several launches for one piece of work
         self._memory.enqueued("a loop nest", lambda: kernel(queue, count, group, *arguments, global_offset=first))
 
-    def _diagnose(self, given: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
+    def _diagnose(
+        self, plan: _Plan, given: list[KernelArgument], size: Callable[[SizeVariable], int]
+    ) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
         (nest,) = self._made.nests
         made, helpers, sites = diagnosis(nest, self._features)
         (kernel,) = made.kernels
-        program = self._build(unit([helpers, kernel.text], self._features))
-        compiled = calmly(lambda: _kernel(program, kernel, made))
+        program = self._build(unit([helpers, kernel.text], self._features, narrow=plan.narrow))
+        compiled = calmly(lambda: _kernel(program, kernel, made, plan.narrow))
         record = self._records.take()
         self._enqueue(compiled, ((1,), (1,), (0,)), [*given, record.buffer])
         number, *index = self._records.read(record)
         return None if number == 0 else fault(sites[number - 1], index, size)
 
 
-def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyopencl.Kernel:
+def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels, narrow: bool) -> pyopencl.Kernel:
     """The kernel, which knows the types of its arguments: without them each number takes pyopencl ten microseconds."""
     import pyopencl
 
     found = pyopencl.Kernel(program, kernel.name)
     buffers = len(made.temporaries) + made.checked
-    types = [*[None] * len(made.parameters.arrays), *[I64.dtype] * len(made.parameters.sizes), *[None] * buffers]
+    sizes = [position_type(narrow=narrow).dtype] * len(made.parameters.sizes)
+    types = [*[None] * len(made.parameters.arrays), *sizes, *[None] * buffers]
     found.set_arg_types(types)
     return found
 

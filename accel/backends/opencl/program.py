@@ -11,6 +11,7 @@ from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.schedule import kernels, series_kernels
 from accel.backends.opencl.machine.features import Features
+from accel.backends.opencl.machine.positions import spelled, typedefs
 from accel.schedule.templates.ways import ProgramSchedules
 
 PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
@@ -36,7 +37,7 @@ minimum."""
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The text, what was made of each nest, in their order, and of those series whose rows local memory has room for."""
+    """All functions, what was made of each nest, in their order, and of those series whose rows local memory has room for."""
 
     text: str
     nests: Sequence[NestKernels]
@@ -56,18 +57,19 @@ def translate(schedules: ProgramSchedules, features: Features) -> Translation:
         for number, each in enumerate(every):
             texts.append(f"// {what}{number}: {each.schedule}")
             texts += [kernel.text for kernel in each.kernels]
-    return Translation(unit([context.prelude.text, *texts], features), made, series)
+    return Translation("\n".join([context.prelude.text, *texts]), made, series)
 
 
-def unit(functions: Iterable[str], features: Features) -> str:
+def unit(functions: Iterable[str], features: Features, *, narrow: bool = False) -> str:
     """A compilation unit: pragmas, then functions. No contraction of a * b + c, on any device."""
     extensions = ["cl_khr_fp64"] if features.fp64 else []
     if features.atomics64:
         extensions += ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"]
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in extensions]
-    return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", _INTEL, *functions, ""])
+    head += ["#pragma OPENCL FP_CONTRACT OFF", _INTEL, *typedefs(features, narrow=narrow)]
+    return "\n".join([*head, spelled("\n".join([*functions, ""]), features)])
 
 
 def opencl_text(schedules: ProgramSchedules, features: Features = PLAIN) -> str:
     """The OpenCL C of a program; a line before each nest says how it runs."""
-    return translate(schedules, features).text
+    return unit([translate(schedules, features).text], features, narrow=features.narrow_positions is not None)

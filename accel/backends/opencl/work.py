@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from accel.backends.opencl.code.kernel import elements
+from accel.backends.opencl.machine.positions import elements
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody, Nest, OneToMaybe, OneToOne, Read, Scatter, Within, Write
 from accel.labelled.array import Extent, SizeVariable

@@ -12,8 +12,44 @@ _PRODUCTS = "tests/opencl/test_gpu_products.py"
 _LOOK_BACK = "tests/opencl/test_look_back.py"
 _ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
 _SERIES = "tests/opencl/test_gpu_series.py"
+_POSITIONS = "tests/opencl/test_positions.py"
 
 FAULTS = (
+    Fault(
+        "launches of too many work-items count in 32 bits",
+        "backends/opencl/machine/positions.py",
+        "if limit is None or max(others, default=0) > limit:",
+        "if limit is None:",
+        (f"{_POSITIONS}::test_what_is_narrow",),
+    ),
+    Fault(
+        "what a program computes with indices is as wide as positions",
+        "backends/opencl/machine/positions.py",
+        '"typedef long number_t;"',
+        '"typedef position_t number_t;"',
+        (f"{_POSITIONS}::test_numbers_of_the_program_have_64_bits",),
+    ),
+    Fault(
+        "places in an array may be more than positions count",
+        "backends/opencl/machine/positions.py",
+        "for array in mentions.arrays(nest))",
+        "for array in ())",
+        (f"{_POSITIONS}::test_the_wide_program_is_built_where_sizes_demand_it",),
+    ),
+    Fault(
+        "iterations of loops that are one may be more than positions count",
+        "backends/opencl/loops/schedule.py",
+        "    scaffold.counts(axis for way in ways for schedule in way.schedules for axis in products(schedule))\n",
+        "",
+        (f"{_POSITIONS}::test_the_wide_program_is_built_where_sizes_demand_it",),
+    ),
+    Fault(
+        "an index is checked by its lower half",
+        "backends/opencl/code/functions.py",
+        'f"(ulong){text} < (ulong){extent_text(extent)}"',
+        'f"(ulong)(position_t){text} < (ulong){extent_text(extent)}"',
+        (f"{_POSITIONS}::test_an_index_is_not_cut_off_before_it_is_checked",),
+    ),
     Fault(
         "copies of a scatter's targets are used before they are there",
         "backends/opencl/loops/gpu/copies.py",

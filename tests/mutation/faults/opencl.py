@@ -79,22 +79,22 @@ FAULTS = (
     Fault(
         "a lane's run ends with the array",
         "backends/opencl/loops/folds.py",
-        'f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"',
-        'f"block * {BLOCK}L + {BLOCK}"',
+        'f"block * (position_t){BLOCK} + {count}" if kind.commutes else f"begin + (position_t){count}"',
+        'f"block * (position_t){BLOCK} + {BLOCK}"',
         (_NESTS,),
     ),
     Fault(
         "blocks join in one level only",
         "backends/opencl/loops/join.py",
-        "for (long stride = 1; stride < blocks; stride *= 2)",
-        "for (long stride = 1; stride < blocks; stride *= 4)",
+        "for (position_t stride = 1; stride < blocks; stride *= 2)",
+        "for (position_t stride = 1; stride < blocks; stride *= 4)",
         (_NESTS,),
     ),
     Fault(
         "a row of a power of two of elements has twice as many lanes",
         "backends/opencl/code/kernel.py",
-        "({self.each}L << {bits}) < {total}) ++{bits};",
-        "({self.each}L << {bits}) <= {total}) ++{bits};",
+        "((position_t){self.each} << {bits}) < {total}) ++{bits};",
+        "((position_t){self.each} << {bits}) <= {total}) ++{bits};",
         (f"{_GPU_FOLDS}::test_folds_of_rows",),
     ),
     Fault(

@@ -6,14 +6,14 @@ of a schedule differ in little more than which loops they open themselves and wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import assert_never
 
 from accel.backends.opencl.code.atomics import combine_atomically
 from accel.backends.opencl.code.functions import Context, inline
-from accel.backends.opencl.code.naming import element, linear_index, operand_text, stream_name
+from accel.backends.opencl.code.naming import element, index_text, linear_index, operand_text, stream_name
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import Accumulator, Machine, StateType, leaf_names, struct
 from accel.backends.opencl.code.writer import Writer
@@ -79,7 +79,7 @@ class Body:
         states = [state for state in loop.states if self.wants(state)]
         for state in states:
             self.accumulator(state).begin(self.writer, self.seed(state))
-        with self.writer.block(_head(loop)):
+        with self.writer.block(_head(loop, self.context.bounded)):
             self.level(loop.body)
         for state in states:
             self.end(state)
@@ -178,7 +178,7 @@ class Body:
             case ManyToOne():
                 self._step(statement)
             case Remap(outs, arguments, bounds, _, where, segments):
-                index = [operand_text(argument) for argument in arguments]
+                index = [index_text(argument) for argument in arguments]
                 inside = self.context.checked(writer, index, IndexSite(bounds, where, segments))
                 self._assign(outs, [f"{inside} ? {text} : 0" for text in index])
             case Read(out, array, index):
@@ -195,7 +195,7 @@ class Body:
     def _element(self, array: Array, index: Sequence[Operand]) -> str:
         if array in self.near:
             return self.near[array]
-        texts = [operand_text(each) for each in index]
+        texts = [index_text(each) for each in index]
         if array in self.rows:
             begin, rank = self.rows[array]
             first = len(texts) - rank
@@ -209,7 +209,7 @@ class Body:
         self._assign(statement.after, leaf_names(accumulator.running, len(statement.after)))
 
     def _scatter(self, statement: Scatter) -> None:
-        index = [operand_text(each) for each in statement.index]
+        index = [index_text(each) for each in statement.index]
         site = IndexSite(statement.arrays[0].shape, statement.where)
         inside = self.context.checked(self.writer, index, site)
         if not self.stores:
@@ -236,10 +236,14 @@ class Body:
                 self.writer.line(f"{place} = {value};")
 
 
-def _head(loop: For) -> str:
-    index, extent = stream_name(loop.index), operand_text(loop.extent)
+def _head(loop: For, bounded: Collection[Stream]) -> str:
+    """`bounded`: streams that are no longer than some extent."""
+    index, extent = stream_name(loop.index), index_text(loop.extent)
+    kind = "position_t"
+    if isinstance(loop.extent, Stream):
+        kind, extent = (kind, f"({kind}){extent}") if loop.extent in bounded else ("long", extent)
     for inner in needed_inside(loop):
-        extent = f"({operand_text(inner.extent)} == 0 ? 0 : {extent})"
+        extent = f"({index_text(inner.extent)} == 0 ? 0 : {extent})"
     if loop.direction is LoopDirection.UP:
-        return f"for (long {index} = 0; {index} < {extent}; ++{index})"
-    return f"for (long {index} = {extent} - 1; {index} >= 0; --{index})"
+        return f"for ({kind} {index} = 0; {index} < {extent}; ++{index})"
+    return f"for ({kind} {index} = {extent} - 1; {index} >= 0; --{index})"

@@ -12,14 +12,15 @@ from typing import assert_never
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.code.checks import misleads
-from accel.backends.opencl.code.naming import ERROR, element, extent_text
+from accel.backends.opencl.code.naming import ERROR, element, extent_number, extent_text
 from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.scalar import expression
 from accel.backends.opencl.code.spelling import c_type, constant
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.machine.features import Features
 from accel.backends.sites import IndexSite, Site
-from accel.ir.nodes import Nest
+from accel.ir import mentions
+from accel.ir.nodes import Nest, Remap, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
@@ -31,18 +32,21 @@ class Context:
     `kernels` and `states`: the names of those already written, by their text without names, so that equal nests share them.
     `sites`: where a failing check is written down, for the kernel that finds out which one failed first; None in the
     kernels that compute, which only raise the flag. `trusts`: no check can fail that an index proved to be in bounds rests on.
+    `bounded`: streams that are at most some extent, since they are checked.
     """
 
     features: Features
     prelude: Prelude
     sites: list[Site] | None = None
     trusts: bool = False
+    bounded: frozenset[Stream] = frozenset()
     kernels: dict[str, str] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
 
     def of(self, nest: Nest) -> Context:
         """The same for the code of one nest."""
-        return replace(self, trusts=not misleads(nest))
+        checked = (each.outs for each in mentions.statements(nest) if isinstance(each, Remap))
+        return replace(self, trusts=not misleads(nest), bounded=frozenset(out for outs in checked for out in outs))
 
     def fail(self, writer: Writer, index: Sequence[str], site: Site) -> None:
         """Record that a check failed."""
@@ -90,7 +94,7 @@ class _Body:
             case Constant():
                 return constant(operand)
             case Extent():
-                return extent_text(operand)
+                return extent_number(operand)
             case _:
                 assert_never(operand)
 

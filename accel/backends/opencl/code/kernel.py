@@ -6,7 +6,7 @@ Sizes are `Amount`s, known once the extents of a call are: one program serves al
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -17,6 +17,7 @@ from accel.backends.opencl.code.naming import ERROR, Parameters, array_name, par
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import StateType, state_type
 from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.machine.positions import Product, counted, elements
 from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Extent, SizeVariable
@@ -41,7 +42,7 @@ class Sharing:
         """Bind `bits`, the logarithm of the number, which is the same for all work-items. `total`: the product, as an atom."""
         first, last = self.least.bit_length() - 1, self.most.bit_length() - 1
         writer.line(f"int {bits} = {first};")
-        writer.line(f"while ({bits} < {last} && ({self.each}L << {bits}) < {total}) ++{bits};")
+        writer.line(f"while ({bits} < {last} && ((position_t){self.each} << {bits}) < {total}) ++{bits};")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,6 @@ def _place(dimension: int, count: str) -> str:
     return f"min((long)get_group_id({dimension}) * {group}, {count} - {group}) + (long)get_local_id({dimension})"
 
 
-def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:
-    """The product of extents, with the sizes of a call."""
-    return prod((e.offset if e.variable is None else size(e.variable) + e.offset) for e in product)
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A kernel runs only where the product of extents is at least `limit`, or (`below`) less; `least`: the least of them."""
@@ -196,7 +192,7 @@ class Kernel:
 @dataclass(frozen=True, slots=True)
 class NestKernels:
     """A nest in OpenCL C, or those of a series. `schedule` says in a word how it runs in parallel. `checked`: kernels have an
-    error record."""
+    error record. `counted`: up to which products of extents kernels count."""
 
     nests: tuple[Nest, ...]
     parameters: Parameters
@@ -204,6 +200,7 @@ class NestKernels:
     kernels: tuple[Kernel, ...]
     schedule: str
     checked: bool
+    counted: frozenset[Product]
 
 
 _NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|(?:nest|series)\d+_\w+)\b")
@@ -289,6 +286,7 @@ class Scaffold:
         self._rooms: list[Array] = [] if whole is None else whole._rooms
         self._written: list[_Written] = [] if whole is None else whole._written
         self._is_part = whole is not None
+        self._axes: set[Product] = set() if whole is None else whole._axes
         self.unless: tuple[Choice, ...] = ()
         self._divides = _divides_in_loops(nest)
         self._checked: bool = has_checks(nest) if whole is None else whole._checked
@@ -301,6 +299,10 @@ class Scaffold:
     def free_label(self) -> int:
         """From this label on no array of the kernels has one."""
         return 1 + max(array.label for array in (*self.parameters.arrays, *self._rooms, *mentions.arrays(self.nest)))
+
+    def counts(self, axes: Iterable[Product]) -> None:
+        """Kernels count the iterations of these axes."""
+        self._axes.update(axes)
 
     def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
         """A new temporary buffer; gives the parameter's name."""
@@ -338,10 +340,13 @@ class Scaffold:
     def done(self, schedule: str) -> NestKernels:
         """What was written. Of a part that is nothing: the whole has its kernels, once all temporary buffers are known."""
         if self._is_part:
-            return NestKernels((self.nest,), self.parameters, (), (), schedule, self._checked)
+            return NestKernels((self.nest,), self.parameters, (), (), schedule, self._checked, frozenset())
         brought: set[str] = set()
         kernels = tuple(self._kernel(written, brought) for written in self._written)
-        return NestKernels((self.nest,), self.parameters, tuple(self._temporaries), kernels, schedule, self._checked)
+        found = counted([self.nest], self._axes)
+        return NestKernels(
+            (self.nest,), self.parameters, tuple(self._temporaries), kernels, schedule, self._checked, found
+        )
 
     def _kernel(self, written: _Written, brought: set[str]) -> Kernel:
         """With its text, unless another nest has brought it, or a kernel of this one before it."""

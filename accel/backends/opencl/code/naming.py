@@ -33,10 +33,19 @@ def size_name(variable: SizeVariable) -> str:
 
 
 def extent_text(extent: Extent) -> str:
-    """The extent as an atom of type `long`."""
+    """The extent as an atom of the type of positions."""
+    offset = f"(position_t){extent.offset}" if extent.offset >= 0 else f"-(position_t){-extent.offset}"
+    if extent.variable is None:
+        return offset if extent.offset >= 0 else f"({offset})"
+    name = size_name(extent.variable)
+    return f"({name} + {offset})" if extent.offset else name
+
+
+def extent_number(extent: Extent) -> str:
+    """The extent as a number that the program computes with: an atom of type `long`."""
     if extent.variable is None:
         return f"{extent.offset}L" if extent.offset >= 0 else f"({extent.offset}L)"
-    name = size_name(extent.variable)
+    name = f"(number_t){size_name(extent.variable)}"
     return f"({name} + {extent.offset}L)" if extent.offset else name
 
 
@@ -46,7 +55,20 @@ def stream_name(stream: Stream) -> str:
 
 
 def operand_text(operand: Operand) -> str:
-    """The operand as an atom."""
+    """The operand as an atom, of its own type. Streams of int64 may be indices of loops, which are positions."""
+    match operand:
+        case Stream():
+            return f"(number_t){stream_name(operand)}" if operand.type is I64 else stream_name(operand)
+        case Constant():
+            return constant(operand)
+        case Extent():
+            return extent_number(operand)
+        case _:
+            assert_never(operand)
+
+
+def index_text(operand: Operand) -> str:
+    """The operand as an atom that `linear_index` takes."""
     match operand:
         case Stream():
             return stream_name(operand)
@@ -59,11 +81,12 @@ def operand_text(operand: Operand) -> str:
 
 
 def linear_index(shape: Shape, index: Sequence[str]) -> str:
-    """The row-major position of an index, given as atoms, in something of that shape."""
+    """The row-major position of an index within the bounds of that shape, given as atoms, which may be of 64 bits."""
     if not index:
         return "0"
-    position = index[0]
-    for extent, text in zip(shape[1:], index[1:], strict=True):
+    first, *others = (f"(position_t){text.removeprefix('(number_t)')}" for text in index)
+    position = first
+    for extent, text in zip(shape[1:], others, strict=True):
         position = f"({position}) * {extent_text(extent)} + {text}"
     return position
 
@@ -86,7 +109,7 @@ class Parameters:
         """The parameters' declarations."""
         return [
             *(self._pointer(array) for array in self.arrays),
-            *(f"const {c_type(I64)} {size_name(variable)}" for variable in self.sizes),
+            *(f"const position_t {size_name(variable)}" for variable in self.sizes),
         ]
 
     def _pointer(self, array: Array) -> str:

@@ -88,7 +88,7 @@ def state_type(state: State, context: Context) -> StateType:
     operands = [*mentions.function_operands(state.merge), *mentions.shape_extents(arrays)]
     sizes = variables(operand for operand in operands if isinstance(operand, Extent))
     declared = [f"__global {c_type(array.element)}* {array_name(array)}" for array in arrays]
-    declared += [f"long {size_name(variable)}" for variable in sizes]
+    declared += [f"position_t {size_name(variable)}" for variable in sizes]
     used = [*map(array_name, arrays), *map(size_name, sizes)]
     if not context.trusts and any(isinstance(s, Load | While) for s in mentions.function_statements(state.merge)):
         declared.append(f"volatile __global long* {ERROR}")

@@ -5,7 +5,7 @@ Nothing stands between them but pure statements, which every iteration may repea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from accel.backends.opencl.code.body import Body
@@ -13,12 +13,12 @@ from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.writer import Writer
 from accel.errors import AccelInternalError
-from accel.ir.nodes import For, Level, LoopDirection, Nest, Operand
+from accel.ir.nodes import For, Level, LoopDirection, Nest, Operand, Stream
 from accel.ir.positions import merging, needed_inside
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import loops
-from accel.schedule.nodes import Axis
+from accel.schedule.nodes import Axis, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ class Flat:
         """Bind the loops' indices alone."""
         if self.merged:
             for loop in self.loops:
-                body.writer.line(f"const long {stream_name(loop.index)} = {item if loop is self.loops[-1] else 0};")
+                body.writer.line(
+                    f"const position_t {stream_name(loop.index)} = {item if loop is self.loops[-1] else 0};"
+                )
         else:
             _indices(body, self.loops, self.extents, item)
 
@@ -68,6 +70,14 @@ def flat(nest: Nest, axis: Axis) -> Flat:
     inside = [each.extent for each in needed_inside(chosen[0]) if each not in chosen]
     needed = tuple(map(known, inside))
     return Flat(chosen, tuple(known(loop.extent) for loop in chosen), needed=needed)
+
+
+def products(schedule: Schedule) -> Iterator[tuple[Extent, ...]]:
+    """Those of the axes of a schedule: how many iterations each has. Loops whose length is found out are axes of their own."""
+    for axis in schedule.axes:
+        extents = [loop.extent for loop in axis.loops]
+        if not any(isinstance(extent, Stream) for extent in extents):
+            yield tuple(map(known, extents))
 
 
 def merged_where_possible(found: Flat, nest: Nest) -> Flat:
@@ -87,11 +97,11 @@ def known(extent: Operand) -> Extent:
             raise AccelInternalError(f"an axis whose extent {extent} is found out on the way is not shared out")
 
 
-_DIVISIONS = """static long quotient(long left, long right) {
+_DIVISIONS = """static position_t quotient(position_t left, position_t right) {
   if (left < 0x80000000L && right < 0x80000000L) return (uint)left / (uint)right;
   return left / right;
 }
-static long remainder_of(long left, long right) {
+static position_t remainder_of(position_t left, position_t right) {
   return left - quotient(left, right) * right;
 }"""
 """Of numbers that are not negative. GPUs divide 32 bits in some twenty instructions and 64 bits in a hundred: more than most
@@ -112,10 +122,10 @@ def _indices(body: Body, loops: Sequence[For], extents: Sequence[Extent], item: 
         quotient, remainder = divided(body.context, rest, extent_text(extents[position]))
         _index(writer, loops[position], extents[position], remainder)
         rest = writer.fresh("rest")
-        writer.line(f"const long {rest} = {quotient};")
+        writer.line(f"const position_t {rest} = {quotient};")
     _index(writer, loops[0], extents[0], rest)
 
 
 def _index(writer: Writer, loop: For, extent: Extent, count: str) -> None:
     index = count if loop.direction is LoopDirection.UP else f"{extent_text(extent)} - 1 - {count}"
-    writer.line(f"const long {stream_name(loop.index)} = {index};")
+    writer.line(f"const position_t {stream_name(loop.index)} = {index};")

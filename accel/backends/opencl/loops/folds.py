@@ -84,24 +84,24 @@ def _block(body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held]
             writer.line(f"__local uchar {lanes.some}[{width}];")
         shared.append(lanes)
     writer.line("const int lane = get_local_id(0);")
-    writer.line("const long place = get_group_id(0);")
-    writer.line("const long block = place;")
+    writer.line("const position_t place = get_group_id(0);")
+    writer.line("const position_t block = place;")
     rows.enter(body)
     for each in ends:
         body.accumulator(each.state, Machine.PLAIN, "step" if each.some is None else None).begin(writer, None)
     # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
     begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
-    writer.line(f"const long begin = block * {BLOCK} + {begin};")
-    after = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
+    writer.line(f"const position_t begin = block * {BLOCK} + {begin};")
+    after = f"block * (position_t){BLOCK} + {count}" if kind.commutes else f"begin + (position_t){count}"
     # Lanes of whole blocks have equally many elements, and compilers that make vectors of them need no masks.
-    writer.open(f"if (block * {BLOCK}L + {BLOCK} <= {flat.total})")
+    writer.open(f"if (block * (position_t){BLOCK} + {BLOCK} <= {flat.total})")
     with writer.block(f"for (int step = 0; step < {run}; ++step)", rolled=True):
-        writer.line(f"const long item = begin + step * {stride};")
+        writer.line(f"const position_t item = begin + step * {stride};")
         flat.enter(body, "item")
         body.level(flat.body)
     writer.otherwise()
-    writer.line(f"const long stop = min({after}, {flat.total});")
-    with writer.block(f"for (long item = begin, step = 0; item < stop; item += {stride}, ++step)"):
+    writer.line(f"const position_t stop = min({after}, {flat.total});")
+    with writer.block(f"for (position_t item = begin, step = 0; item < stop; item += {stride}, ++step)"):
         flat.enter(body, "item")
         body.level(flat.body)
     writer.close()
@@ -114,7 +114,7 @@ def _block(body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held]
     # One work-item joins them: if all do, a CPU runs through the group once for each level, which takes longer to build, and to
     # run, than what there is to do.
     with writer.block("if (lane == 0)"):
-        rest = f"{flat.total} - block * {BLOCK}L"
+        rest = f"{flat.total} - block * (position_t){BLOCK}"
         _join_lanes(writer, kind, shared, rest if kind.commutes else f"({rest} + {run - 1}) / {run}")
         for lanes, end in zip(shared, ends, strict=True):
             writer.line(f"{end.values}[place] = {lanes.values}[0];")
@@ -129,7 +129,7 @@ def _join_lanes(writer: Writer, kind: Lanes, shared: Sequence[Held], there: str)
     if not kind.commutes:
         levels = f"for (int reach = 1; reach < {kind.width}; reach *= 2)"
         pairs = f"for (int l = 0; l < {kind.width}; l += 2 * reach)"
-    writer.line(f"const int some = min({there}, {kind.width}L);")
+    writer.line(f"const int some = min({there}, (position_t){kind.width});")
     # Those of floats have loops of their own, see `ROLLED_LOOP`.
     for _, group in groupby(shared, key=lambda each: (each.some is None, each.state.types[0].is_float)):
         together = list(group)

@@ -74,8 +74,8 @@ def join(
     states = [state for state in flat.loops[0].states if id(state) in needed]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed)
     writer = body.writer
-    writer.line("const long row = get_global_id(0);")
-    writer.line(f"const long blocks = ({flat.total} + {block - 1}) / {block}, first = row * blocks;")
+    writer.line("const position_t row = get_global_id(0);")
+    writer.line(f"const position_t blocks = ({flat.total} + {block - 1}) / {block}, first = row * blocks;")
     found = {each.state.name: each for each in ends if id(each.state) in needed}
     with writer.block(f"if (row < {rows.count})"):
         if found:
@@ -96,8 +96,8 @@ def join(
 
 def _pairs(writer: Writer, ends: Sequence[Held]) -> None:
     """All states in the same loops: each loop takes compilers a while."""
-    levels = "for (long stride = 1; stride < blocks; stride *= 2)"
-    pairs = "for (long b = 0; b + stride < blocks; b += 2 * stride)"
+    levels = "for (position_t stride = 1; stride < blocks; stride *= 2)"
+    pairs = "for (position_t b = 0; b + stride < blocks; b += 2 * stride)"
     with writer.block(levels, rolled=True), writer.block(pairs, rolled=True):
         for each in ends:
             each.merge(writer, "first + b", "first + b + stride")

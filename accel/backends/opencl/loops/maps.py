@@ -15,7 +15,7 @@ def one_item_per_index(scaffold: Scaffold, flat: Flat, when: Choice | None = Non
     by the first work-item."""
     body = Body(Writer(), scaffold.context, dict(scaffold.types))
     writer = body.writer
-    writer.line("const long item = get_global_id(0);")
+    writer.line("const position_t item = get_global_id(0);")
     once = run_once(body, scaffold.nest, "item == 0")
     body.atomic = True
     with writer.block(f"if (item < {flat.total})"):

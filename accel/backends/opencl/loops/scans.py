@@ -70,13 +70,13 @@ class _Chain:
         )
         writer = body.writer
         body.statements([s for s in self._scaffold.nest.body.before if is_repeatable(s)])
-        writer.line(f"const long blocks = {self._blocks};")
+        writer.line(f"const position_t blocks = {self._blocks};")
         for state in group:
             kind, end, carry = body.types[state.name], self._ends[state.name], self._carries[state.name]
             seed, value = body.seed(state), writer.fresh("carry")
             writer.line(f"{kind.name} {value} = {seed or ZEROS};")
             writer.line(f"int {value}_some = {int(seed is not None)};")
-            with writer.block("for (long b = 0; b < blocks; ++b)"):
+            with writer.block("for (position_t b = 0; b < blocks; ++b)"):
                 _keep(writer, carry, "b", value)
                 with writer.block(f"if ({end.some}[b])"):
                     merged = kind.merge(value, f"{end.values}[b]")
@@ -109,7 +109,7 @@ class _Chain:
         """One block: states of earlier rounds are resumed, those of `group` begin anew and leave what they have."""
         writer, flat = body.writer, self._flat
         mine = {state.name for state in group}
-        writer.line("const long block = get_global_id(0);")
+        writer.line("const position_t block = get_global_id(0);")
         body.statements([s for s in self._scaffold.nest.body.before if is_repeatable(s)])
         with writer.block(f"if (block < {self._blocks})"):
             for state in flat.loops[0].states:
@@ -118,8 +118,8 @@ class _Chain:
                 elif body.wants(self._steps[state.name]):
                     carry = self._carries[state.name]
                     body.accumulator(state).resume(writer, f"{carry.values}[block]", f"{carry.some}[block]")
-            writer.line(f"const long stop = min((block + 1) * {self._block}L, {flat.total});")
-            with writer.block(f"for (long item = block * {self._block}; item < stop; ++item)"):
+            writer.line(f"const position_t stop = min((block + 1) * (position_t){self._block}, {flat.total});")
+            with writer.block(f"for (position_t item = block * {self._block}; item < stop; ++item)"):
                 flat.enter(body, "item")
                 body.level(flat.body)
             for state in group:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
-from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible
+from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible, products
 from accel.backends.opencl.loops.folds import blocks_of_lanes
 from accel.backends.opencl.loops.gpu.block_groups import Groups, groups_of_blocks, is_alone
 from accel.backends.opencl.loops.gpu.chains.group_scans import chain_in_groups
@@ -45,6 +45,7 @@ LONG_ROW = 256
 
 def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
     """Those of the scaffold's nest."""
+    scaffold.counts(axis for way in ways for schedule in way.schedules for axis in products(schedule))
     match ways:
         case [Way(finding=Parts() as found)]:
             return _parts(scaffold, found)

@@ -139,9 +139,9 @@ def _strips(scaffold: Scaffold, found: ByStrips, where: tuple[Choice, ...]) -> N
     rows, others = found.shape
     strips = Strips(found.within, rows, others)
     first = f"{found.margin.low} + " if found.margin.low else ""
-    body.writer.line(f"const long column = {first}{strips.column(_count(found.within))};")
+    body.writer.line(f"const position_t column = {first}{strips.column(_count(found.within))};")
     if rows:
-        body.writer.line(f"const long row = {strips.row(_count(rows))};")
+        body.writer.line(f"const position_t row = {strips.row(_count(rows))};")
     found.enter(body, "row", "(long)get_global_id(2)")
     found.column(body, "column")
     inside = found.inside
@@ -158,7 +158,7 @@ def _strips(scaffold: Scaffold, found: ByStrips, where: tuple[Choice, ...]) -> N
 
 
 def _count(extents: Iterable[Extent]) -> str:
-    return f"({' * '.join(map(extent_text, extents)) or '1L'})"
+    return f"({' * '.join(map(extent_text, extents)) or '(position_t)1'})"
 
 
 def _plainly(body: Body, nest: Nest) -> None:

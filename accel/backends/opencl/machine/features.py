@@ -22,12 +22,18 @@ MOST_OPERATIONS = 1 << 31
 hangs on, and nothing is drawn in the meantime."""
 
 
+NARROW_POSITIONS = (1 << 31) - (1 << 27)
+"""How far kernels of GPUs count in 32 bits. What they add meanwhile, such as the elements of 1024 groups of 16 blocks before
+they divide by as many, is no more than the rest."""
+
+
 @dataclass(frozen=True, slots=True)
 class Features:
     """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap.
     `look_back`: groups that have begun go on while others wait for them, so that filters take one pass.
     `together`: what a work-item visits had best lie together; else beside what its neighbours visit at the same time. `most`:
-    scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes."""
+    scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes.
+    `narrow_positions`: how far kernels count in 32 bits; None if never, since 64 take no longer."""
 
     fp64: bool
     rounded_division: bool
@@ -36,6 +42,7 @@ class Features:
     look_back: bool = False
     together: bool = False
     most: int | None = None
+    narrow_positions: int | None = None
 
     @property
     def machine(self) -> WorkItems:
@@ -65,6 +72,7 @@ def features(device: pyopencl.Device) -> Features:
         look_back=gpu and atomics64 and device.vendor.startswith("NVIDIA"),
         together=bool(device.type & pyopencl.device_type.CPU),
         most=MOST_OPERATIONS if gpu else None,
+        narrow_positions=NARROW_POSITIONS if gpu else None,
     )
 
 

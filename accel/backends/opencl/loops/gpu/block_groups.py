@@ -85,17 +85,17 @@ def _group(
     writer, rows, flat = body.writer, groups.rows, groups.flat
     shared = in_local_memory(writer, mine, groups.blocks * kind.width)
     writer.line(f"const int place = get_local_id(0), lane = place % {kind.width};")
-    writer.line("const long number = get_global_id(0) / " + f"{group};")
-    writer.line(f"const long parts = {groups.parts()};")
+    writer.line("const position_t number = get_global_id(0) / " + f"{group};")
+    writer.line(f"const position_t parts = {groups.parts()};")
     if rows.outer:
         row, part = divided(scaffold.context, "number", "parts")
-        writer.line(f"const long row = {row}, part = {part};")
+        writer.line(f"const position_t row = {row}, part = {part};")
     else:
-        writer.line("const long part = number;")
+        writer.line("const position_t part = number;")
     rows.enter(body)
     together = group // kind.width
     with writer.block(f"for (int block = place / {kind.width}; block < {groups.blocks}; block += {together})"):
-        writer.line(f"const long base = (part * {groups.blocks} + block) * {BLOCK};")
+        writer.line(f"const position_t base = (part * {groups.blocks} + block) * {BLOCK};")
         walk(body, flat, kind, shared, "lane", "base", flat.total)
         shared.put(body, f"block * {kind.width} + lane")
     writer.line(WAIT)
@@ -139,10 +139,10 @@ def join_parts(
     shared = in_local_memory(writer, ends, chunk)
     writer.line("const int place = get_local_id(0);")
     writer.line(
-        f"const long parts = {groups.parts()}, chunks = {groups.parts(chunk)}, number = get_global_id(0) / {GROUP};"
+        f"const position_t parts = {groups.parts()}, chunks = {groups.parts(chunk)}, number = get_global_id(0) / {GROUP};"
     )
     row, piece = divided(scaffold.context, "number", "chunks")
-    writer.line(f"const long from = {piece} * {chunk}, first = {row} * parts;")
+    writer.line(f"const position_t from = {piece} * {chunk}, first = {row} * parts;")
     _chunk(writer, ends, shared, chunk, "1")
     items = Amount(flat.extents, groups.longest * chunk, rows.extents, GROUP)
     scaffold.kernel("some", writer.text, items, group=GROUP, when=many)
@@ -152,9 +152,9 @@ def join_parts(
     writer = body.writer
     shared = in_local_memory(writer, ends, chunk)
     writer.line("const int place = get_local_id(0);")
-    writer.line(f"const long row = get_global_id(0) / {GROUP}, parts = {groups.parts()}, first = row * parts;")
-    with writer.block(f"for (long stride = parts > {chunk} ? {chunk} : 1;; stride *= {chunk})"):
-        with writer.block(f"for (long from = 0; from < parts; from += {chunk} * stride)"):
+    writer.line(f"const position_t row = get_global_id(0) / {GROUP}, parts = {groups.parts()}, first = row * parts;")
+    with writer.block(f"for (position_t stride = parts > {chunk} ? {chunk} : 1;; stride *= {chunk})"):
+        with writer.block(f"for (position_t from = 0; from < parts; from += {chunk} * stride)"):
             _chunk(writer, ends, shared, chunk, "stride")
             writer.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
         writer.line(f"if (stride * {chunk} >= parts) break;")
@@ -174,7 +174,7 @@ def join_parts(
 
 def _chunk(writer: Writer, ends: Places, shared: Places, chunk: int, stride: str) -> None:
     """Join `chunk` values from place `from` on, each so far from the one before, and leave what they come to in the first."""
-    writer.line(f"const int here = min((long){chunk}, (parts - from + {stride} - 1) / {stride});")
+    writer.line(f"const int here = min((position_t){chunk}, (parts - from + {stride} - 1) / {stride});")
     with writer.block(f"for (int l = place; l < here; l += {GROUP})"):
         shared.copy(writer, "l", ends, f"first + from + l * {stride}")
     writer.line(WAIT)

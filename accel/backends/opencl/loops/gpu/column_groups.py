@@ -45,7 +45,7 @@ def groups_of_columns(scaffold: Scaffold, rows: Rows, flat: Flat, schedule: Sche
     shared = in_local_memory(writer, ends, kind.width * apart)
     _place(writer, rows, sharing, scaffold.context)
     rows.enter(body)
-    writer.line(f"const long end = number < {rows.count} ? {flat.total} : 0, base = block * {BLOCK};")
+    writer.line(f"const position_t end = number < {rows.count} ? {flat.total} : 0, base = block * {BLOCK};")
     with writer.block(f"for (int lane = high; lane < {kind.width}; lane += stack)"):
         walk(body, flat, kind, shared, "lane", "base", "end")
         shared.put(body, f"lane * {apart} + column")
@@ -86,11 +86,11 @@ def _join(
     writer = body.writer
     shared = in_local_memory(writer, ends, chunk * apart)
     _place(writer, rows, sharing, scaffold.context)
-    writer.line(f"const long parts = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
+    writer.line(f"const position_t parts = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
     workers = Workers("high", "stack", lambda text: f"({text}) * {apart} + column")
-    with writer.block(f"for (long stride = 1;; stride *= {chunk})"):
-        with writer.block(f"for (long from = 0; from < parts; from += {chunk} * stride)"):
-            writer.line(f"const int here = min({chunk}L, (parts - from + stride - 1) / stride);")
+    with writer.block(f"for (position_t stride = 1;; stride *= {chunk})"):
+        with writer.block(f"for (position_t from = 0; from < parts; from += {chunk} * stride)"):
+            writer.line(f"const int here = min((position_t){chunk}, (parts - from + stride - 1) / stride);")
             with writer.block("for (int l = high; l < here; l += stack)"):
                 shared.copy(writer, workers.place("l"), ends, f"(from + l * stride) * {rows.count} + row")
             writer.line(WAIT)
@@ -110,7 +110,9 @@ def _place(writer: Writer, rows: Rows, sharing: Sharing, context: Context) -> No
     sharing.write(writer, rows.count)
     writer.line("const int place = get_local_id(0), column = place & ((1 << bits) - 1), high = place >> bits;")
     writer.line(f"const int stack = {GROUP} >> bits;")
-    writer.line(f"const long strips = ({rows.count} + (1 << bits) - 1) >> bits, group = get_global_id(0) / {GROUP};")
+    writer.line(
+        f"const position_t strips = ({rows.count} + (1 << bits) - 1) >> bits, group = get_global_id(0) / {GROUP};"
+    )
     block, strip = divided(context, "group", "strips")
-    writer.line(f"const long block = {block}, number = ({strip} << bits) + column;")
-    writer.line(f"const long row = min(number, {rows.count} - 1);")
+    writer.line(f"const position_t block = {block}, number = ({strip} << bits) + column;")
+    writer.line(f"const position_t row = min(number, {rows.count} - 1);")

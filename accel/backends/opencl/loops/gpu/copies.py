@@ -55,24 +55,26 @@ def _kernel(body: Body, scaffold: Scaffold, flat: Flat, scatters: Sequence[Scatt
         word = "ulong" if array.element.bytes == 8 else "uint"
         writer.line(f"__local {word} {copy}_words[{most}];")
         writer.line(f"__local {c_type(array.element)}* {copy} = (__local {c_type(array.element)}*){copy}_words;")
-    count = " * ".join(["1L", *map(extent_text, scatters[0].arrays[0].shape)])
-    writer.line(f"const long targets = {count};")
-    with writer.block(f"for (long at = get_local_id(0); at < targets; at += {GROUP})"):
+    count = " * ".join(["(position_t)1", *map(extent_text, scatters[0].arrays[0].shape)])
+    writer.line(f"const position_t targets = {count};")
+    with writer.block(f"for (position_t at = get_local_id(0); at < targets; at += {GROUP})"):
         for scatter in scatters:
             for copy, neutral in _begun(body, scatter):
                 writer.line(f"{copy}[at] = {neutral};")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     run_once(body, scaffold.nest, "get_global_id(0) == 0")
     # As many as are launched, in one launch or in several.
-    groups = f"clamp(({flat.total} + {GROUP * EACH - 1}) / {GROUP * EACH}, 1L, {MOST_GROUPS}L)"
+    groups = f"clamp(({flat.total} + {GROUP * EACH - 1}) / {GROUP * EACH}, (position_t)1, (position_t){MOST_GROUPS})"
     every = f"{NEIGHBOURS * GROUP} * {groups}"
-    with writer.block(f"for (long first = {NEIGHBOURS} * get_global_id(0); first < {flat.total}; first += {every})"):
-        writer.line(f"const long end = min(first + {NEIGHBOURS}, {flat.total});")
-        with writer.block("for (long item = first; item < end; ++item)"):
+    with writer.block(
+        f"for (position_t first = {NEIGHBOURS} * get_global_id(0); first < {flat.total}; first += {every})"
+    ):
+        writer.line(f"const position_t end = min(first + {NEIGHBOURS}, {flat.total});")
+        with writer.block("for (position_t item = first; item < end; ++item)"):
             flat.enter(body, "item")
             body.level(flat.body)
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    with writer.block(f"for (long at = get_local_id(0); at < targets; at += {GROUP})"):
+    with writer.block(f"for (position_t at = get_local_id(0); at < targets; at += {GROUP})"):
         for scatter in scatters:
             changed = " || ".join(f"{copy}[at] != {neutral}" for copy, neutral in _begun(body, scatter))
             with writer.block(f"if ({changed})"):

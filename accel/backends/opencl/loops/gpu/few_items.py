@@ -29,10 +29,10 @@ def few_to_an_item(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
     written = {s.array for s in mentions.statements(nest) if isinstance(s, Write)}
     body = Body(Writer(), scaffold.context, {}, near={array: f"{name}[k]" for array, name in names.items()})
     writer = body.writer
-    writer.line(f"const long item = get_global_id(0) * {few}L;")
+    writer.line(f"const position_t item = get_global_id(0) * (position_t){few};")
     body.statements(nest.body.before)
     with writer.block(f"if (item < {whole.total})"):
-        writer.line(f"const int here = (int)min({few}L, {whole.total} - item);")
+        writer.line(f"const int here = (int)min((position_t){few}, {whole.total} - item);")
         for array, name in names.items():
             writer.line(f"{c_type(array.element)} {name}[{few}];")
             if array not in written:

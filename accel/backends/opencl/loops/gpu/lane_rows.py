@@ -74,10 +74,10 @@ def _row(
     shared = in_local_memory(writer, mine, group)
     sharing.write(writer, flat.total)
     writer.line("const int place = get_local_id(0), lane = place & ((1 << bits) - 1), first = place - lane;")
-    writer.line("const long number = get_global_id(0) >> bits;")
-    writer.line(f"const long row = min(number, {rows.count} - 1);")
+    writer.line("const position_t number = get_global_id(0) >> bits;")
+    writer.line(f"const position_t row = min(number, {rows.count} - 1);")
     rows.enter(body)
-    writer.line(f"const long end = number < {rows.count} ? {flat.total} : 0;")
+    writer.line(f"const position_t end = number < {rows.count} ? {flat.total} : 0;")
     walk(body, flat, kind, shared, "lane", "0", "end")
     shared.put(body, "place")
     writer.line(WAIT)
@@ -96,7 +96,7 @@ def _row(
 def finish_rows(scaffold: Scaffold, rows: Rows, flat: Flat, ends: Places, when: Choice | None) -> None:
     """The kernel that runs what stands around the loop of each row, of which one value is left in `ends`."""
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(scaffold.nest, rows.once_each))
-    body.writer.line("const long row = get_global_id(0);")
+    body.writer.line("const position_t row = get_global_id(0);")
     with body.writer.block(f"if (row < {rows.count})"):
         rows.enter(body)
         finish(body, rows, ends, "row", f"{flat.total} > 0")

@@ -31,14 +31,14 @@ def in_patches(scaffold: Scaffold, found: Patches, when: Choice) -> None:
     """Add the kernel."""
     body = Body(Writer(), scaffold.context, dict(scaffold.types), atomic=True)
     writer, rows, columns, others = body.writer, found.rows, found.columns, found.others
-    writer.line(f"const long patch = {GROUP_NUMBER};")
+    writer.line(f"const position_t patch = {GROUP_NUMBER};")
     body.statements(scaffold.nest.body.before)
     rest, across = divided(body.context, "patch", f"(({columns.total} + {PATCH_COLUMNS - 1}) / {PATCH_COLUMNS})")
-    writer.line(f"const long above = {rest}, column = {across} * {PATCH_COLUMNS} + get_local_id(0);")
+    writer.line(f"const position_t above = {rest}, column = {across} * {PATCH_COLUMNS} + get_local_id(0);")
     rest, down = divided(body.context, "above", f"(({rows.total} + {PATCH_ROWS - 1}) / {PATCH_ROWS})")
-    writer.line(f"const long outside = {rest}, begin = {down} * {PATCH_ROWS};")
-    writer.line(f"const long end = min(begin + {PATCH_ROWS}, {rows.total});")
-    with writer.block(f"if (column < {columns.total})"), writer.block("for (long row = begin; row < end; ++row)"):
+    writer.line(f"const position_t outside = {rest}, begin = {down} * {PATCH_ROWS};")
+    writer.line(f"const position_t end = min(begin + {PATCH_ROWS}, {rows.total});")
+    with writer.block(f"if (column < {columns.total})"), writer.block("for (position_t row = begin; row < end; ++row)"):
         if others.loops:
             others.bind(body, "outside")
         rows.bind(body, "row")

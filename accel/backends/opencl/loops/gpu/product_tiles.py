@@ -79,7 +79,7 @@ class _Tiles:
         if self._bits:
             self._blocks()
         else:
-            writer.line("const long begin = 0, end = total;")
+            writer.line("const position_t begin = 0, end = total;")
             self._lanes()
         self._results()
         parts = tuple(Amount((known(side.loop.extent),), self._edge) for _, _, side in self._sides)
@@ -93,17 +93,17 @@ class _Tiles:
         """Which tile this group has, and which place in it this work-item."""
         writer, found = self._writer, self._found
         writer.line(f"const int place = get_local_id(0), x = place % {SIDE}, y = place / {SIDE};")
-        writer.line(f"long group = get_global_id(0) / {GROUP};")
+        writer.line(f"position_t group = get_global_id(0) / {GROUP};")
         for name, _, side in reversed(self._sides):
             parts = f"(({_count(side.loop)} + {self._edge - 1}) / {self._edge})"
             rest, place = divided(self._scaffold.context, "group", parts)
-            writer.line(f"const long {name} = {place} * {self._edge};")
+            writer.line(f"const position_t {name} = {place} * {self._edge};")
             writer.line(f"group = {rest};")
         for loop in reversed(found.batch):
             rest, index = divided(self._scaffold.context, "group", _count(loop))
-            writer.line(f"const long {stream_name(loop.index)} = {index};")
+            writer.line(f"const position_t {stream_name(loop.index)} = {index};")
             writer.line(f"group = {rest};")
-        writer.line(f"const long total = {_count(found.fold)};")
+        writer.line(f"const position_t total = {_count(found.fold)};")
 
     def _declare(self) -> None:
         """What a work-item keeps of its results."""
@@ -118,7 +118,9 @@ class _Tiles:
         writer, types = self._writer, self._scaffold.types
         writer.line(f"const int blocks = max((int)((total + {BLOCK - 1}) / {BLOCK}), 1);")
         with writer.block("for (int block = 0; block < blocks; ++block)"):
-            writer.line(f"const long begin = block * {BLOCK}L, end = min(begin + {BLOCK}L, total);")
+            writer.line(
+                f"const position_t begin = block * (position_t){BLOCK}, end = min(begin + (position_t){BLOCK}, total);"
+            )
             self._lanes()
             with writer.block("if (blocks > 1)"), self._all_results():
                 for number, state in enumerate(self._states):
@@ -143,7 +145,7 @@ class _Tiles:
         for bit in range(self._bits):
             writer.open(f"for (int half{bit} = 0; half{bit} < 2; ++half{bit})")
         halves = " + ".join(f"half{bit} * {1 << bit}" for bit in range(self._bits))
-        writer.line(f"const long lane = {halves or 0};")
+        writer.line(f"const position_t lane = {halves or 0};")
         self._lane()
         for bit in reversed(range(self._bits)):
             with self._all_results():
@@ -162,11 +164,11 @@ class _Tiles:
                 neutral = ", ".join(map(constant, state.monoid.neutral))
                 name = self._scaffold.types[state.name].name
                 writer.line(f"own{number}[r][c] = ({name}){{{neutral}}};")
-        with writer.block(f"for (long from = begin + lane; from < end; from += {DEPTH * lanes})"):
+        with writer.block(f"for (position_t from = begin + lane; from < end; from += {DEPTH * lanes})"):
             for name, _, side in self._sides:
                 self._fetch(name, side)
             writer.line(WAIT)
-            writer.line(f"const int stop = (int)min({DEPTH}L, (end - from + {lanes - 1}) / {lanes});")
+            writer.line(f"const int stop = (int)min((position_t){DEPTH}, (end - from + {lanes - 1}) / {lanes});")
             with writer.block("for (int step = 0; step < stop; ++step)"):
                 self._step()
             writer.line(WAIT)
@@ -176,8 +178,8 @@ class _Tiles:
         writer, fold = self._writer, self._found.fold
         index, element = stream_name(side.loop.index), stream_name(fold.index)
         with writer.block(f"for (int at = place; at < {self._edge * DEPTH}; at += {GROUP})"):
-            writer.line(f"const long {index} = {name} + at % {self._edge};")
-            writer.line(f"const long {element} = from + at / {self._edge} * {self._found.order_lanes};")
+            writer.line(f"const position_t {index} = {name} + at % {self._edge};")
+            writer.line(f"const position_t {element} = from + at / {self._edge} * {self._found.order_lanes};")
             with writer.block(f"if ({index} < {_count(side.loop)} && {element} < end)"):
                 self._body().statements(side.statements)
                 for number, stream in enumerate(_fetched(side)):
@@ -186,7 +188,7 @@ class _Tiles:
     def _step(self) -> None:
         """One element of the lane for all results of this work-item."""
         writer, found = self._writer, self._found
-        writer.line(f"const long {stream_name(found.fold.index)} = from + step * {found.order_lanes};")
+        writer.line(f"const position_t {stream_name(found.fold.index)} = from + step * {found.order_lanes};")
         for name, mine, side in self._sides:
             for number, stream in enumerate(_fetched(side)):
                 writer.line(f"{c_type(stream.type)} {name}{number}_own[{self._each}];")
@@ -210,7 +212,7 @@ class _Tiles:
         """Those of the row and the column of a result."""
         for (name, mine, side), which in zip(self._sides, "rc", strict=True):
             index = stream_name(side.loop.index)
-            self._writer.line(f"const long {index} = {name} + {which} * {SIDE} + {mine};")
+            self._writer.line(f"const position_t {index} = {name} + {which} * {SIDE} + {mine};")
 
     def _results(self) -> None:
         """What follows from complete folds."""

@@ -44,6 +44,7 @@ from accel.backends.opencl.loops.gpu.places import (
 from accel.backends.opencl.loops.gpu.walk import Lanes, lanes, walk
 from accel.backends.opencl.loops.join import Held
 from accel.backends.opencl.loops.rows import Rows, inside
+from accel.backends.opencl.machine.positions import counted
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Read, Write
 from accel.labelled.array import Array, Extent
@@ -185,19 +186,22 @@ class _Series:
         known = self._contexts[0].kernels.setdefault(anonymous(text), name)
         amount = Amount(rows=series.extents, times=items)
         kernel = Kernel(known, text if known == name else "", amount, GROUP, divisible=divisible(writer.text))
-        made = NestKernels(series.nests, found, (), (kernel,), "some rows in a work-group, by all nests", checked)
+        up_to = counted(series.nests, [series.extents, row])
+        made = NestKernels(
+            series.nests, found, (), (kernel,), "some rows in a work-group, by all nests", checked, up_to
+        )
         return SeriesKernels(series, made, local, row, longest)
 
     def _place(self, items: tuple[Sharing, Sharing]) -> None:
         """Which row this work-item has, and which place among those of the same row."""
         writer = self._writer
         rows, width = (" * ".join(map(extent_text, each)) for each in (self._series.extents, self._row))
-        writer.line(f"const long rows = {rows}, width = {width};")
+        writer.line(f"const position_t rows = {rows}, width = {width};")
         for sharing, bits in zip(items, ("few", "more"), strict=True):
             sharing.write(writer, "width", bits)
         writer.line("const int bits = few + more, items = 1 << bits;")
         writer.line("const int place = get_local_id(0), lane = place & (items - 1), first = place - lane;")
-        writer.line("const long row = get_global_id(0) >> bits;")
+        writer.line("const position_t row = get_global_id(0) >> bits;")
         writer.line("const int there = row < rows, base = (place >> bits) * (int)width;")
 
     def _fetch(self) -> None:
@@ -240,7 +244,7 @@ class _Series:
         body, writer = self._body(context), self._writer
         with writer.block("if (there)"):
             rows.enter(body)
-            with writer.block("for (long item = lane; item < width; item += items)"):
+            with writer.block("for (position_t item = lane; item < width; item += items)"):
                 every.enter(body, "item")
                 body.level(every.body)
         self._once(rows, context)
@@ -249,7 +253,7 @@ class _Series:
         body, writer = self._body(context), self._writer
         with writer.block("if (there)"):
             rows.enter(body)
-            writer.line(f"const long end = lane < {kind.width} ? width : 0;")
+            writer.line(f"const position_t end = lane < {kind.width} ? width : 0;")
             walk(body, every, kind, shared, "lane", "0", "end")
             shared.put(body, "place")
         writer.line(WAIT)

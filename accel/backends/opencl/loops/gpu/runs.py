@@ -63,9 +63,9 @@ def combine_runs(scaffold: Scaffold, runs: Runs) -> None:
         temporary("counts", Amount(runs.sources, CHUNK, factor=DIGITS, least=1)),
         temporary("passes", Amount(factor=2)),
     )
-    total = " * ".join(["1L", *map(extent_text, runs.sources)])
+    total = " * ".join(["(position_t)1", *map(extent_text, runs.sources)])
     if runs.count is not None:
-        total = f"{array_name(runs.count)}[0]"
+        total = f"(position_t){array_name(runs.count)}[0]"
     _begin(scaffold, runs, buffers, total)
     targets = runs.scatter.arrays[0].shape
     for number in range(MOST_PASSES):
@@ -78,7 +78,7 @@ def combine_runs(scaffold: Scaffold, runs: Runs) -> None:
 
 def _begin(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> None:
     writer = Writer()
-    writer.line("const long item = get_global_id(0);")
+    writer.line("const position_t item = get_global_id(0);")
     writer.line(f"if (item < 2) {buffers.done}[item] = 0;")
     writer.line(f"if (item < {total}) {buffers.places[0]}[item] = item;")
     scaffold.kernel("unsorted", writer.text, Amount(runs.sources, least=2), work=_work(runs))
@@ -108,13 +108,13 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
     writer = Writer()
     writer.line(f"__local int bins[{DIGITS}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const long group = {GROUP_NUMBER}, groups = {_groups(total)};")
+    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)};")
     _choose(writer, buffers, "0")
     writer.line(f"const int shift = {BITS} * (int){buffers.done}[0];")
     writer.line(f"if (lane < {DIGITS}) bins[lane] = 0;")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    writer.line(f"const long stop = min((group + 1) * {CHUNK}L, {total});")
-    with writer.block(f"for (long at = group * {CHUNK} + lane; at < stop; at += {GROUP})"):
+    writer.line(f"const position_t stop = min((group + 1) * (position_t){CHUNK}, {total});")
+    with writer.block(f"for (position_t at = group * {CHUNK} + lane; at < stop; at += {GROUP})"):
         writer.line(f"atomic_inc(&bins[{_digit('keys[at]')}]);")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     writer.line(f"if (lane < {DIGITS} && group < groups) {buffers.counts}[lane * groups + group] = bins[lane];")
@@ -125,16 +125,16 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
 def _offsets(scaffold: Scaffold, buffers: _Buffers, total: str, when: Choice) -> None:
     """One group turns counts into what stands before, by twice the reach each time."""
     writer, counts = Writer(), buffers.counts
-    writer.line(f"__local long sums[{GROUP}];")
+    writer.line(f"__local position_t sums[{GROUP}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const long many = {DIGITS} * {_groups(total)};")
-    writer.line("long before = 0;")
-    with writer.block(f"for (long base = 0; base < many; base += {GROUP})"):
-        writer.line(f"const long own = base + lane < many ? {counts}[base + lane] : 0;")
+    writer.line(f"const position_t many = {DIGITS} * {_groups(total)};")
+    writer.line("position_t before = 0;")
+    with writer.block(f"for (position_t base = 0; base < many; base += {GROUP})"):
+        writer.line(f"const position_t own = base + lane < many ? {counts}[base + lane] : 0;")
         writer.line("sums[lane] = own;")
         writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
         with writer.block(f"for (int reach = 1; reach < {GROUP}; reach *= 2)"):
-            writer.line("const long left = lane >= reach ? sums[lane - reach] : 0;")
+            writer.line("const position_t left = lane >= reach ? sums[lane - reach] : 0;")
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
             writer.line("sums[lane] += left;")
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
@@ -152,15 +152,15 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
     writer = Writer()
     writer.line(f"__local ushort found[{DIGITS}][{GROUP}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const long group = {GROUP_NUMBER}, groups = {_groups(total)};")
+    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)};")
     _choose(writer, buffers, "1")
     writer.line(f"__global long* moved = odd ? {buffers.keys[0]} : {buffers.keys[1]};")
     writer.line(f"__global long* from = odd ? {buffers.places[0]} : {buffers.places[1]};")
     writer.line(f"const int shift = {BITS} * (int){buffers.done}[1];")
-    writer.line(f"const long first = group * {CHUNK} + lane * {EACH}, stop = min(first + {EACH}, {total});")
+    writer.line(f"const position_t first = group * {CHUNK} + lane * {EACH}, stop = min(first + {EACH}, {total});")
     with writer.block(f"for (int digit = 0; digit < {DIGITS}; ++digit)"):
         writer.line("found[digit][lane] = 0;")
-    with writer.block("for (long at = first; at < stop; ++at)"):
+    with writer.block("for (position_t at = first; at < stop; ++at)"):
         writer.line(f"found[{_digit('keys[at]')}][lane] += 1;")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     with writer.block(f"if (lane < {DIGITS})"):
@@ -170,10 +170,10 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
             writer.line("found[lane][other] = (ushort)before;")
             writer.line("before += own;")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    with writer.block("for (long at = first; at < stop; ++at)"):
+    with writer.block("for (position_t at = first; at < stop; ++at)"):
         writer.line("const long key = keys[at];")
         writer.line(f"const int digit = {_digit('key')};")
-        writer.line(f"const long to = {buffers.counts}[digit * groups + group] + found[digit][lane];")
+        writer.line(f"const position_t to = {buffers.counts}[digit * groups + group] + found[digit][lane];")
         writer.line("found[digit][lane] += 1;")
         writer.line("moved[to] = key;")
         writer.line("from[to] = places[at];")
@@ -184,9 +184,9 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
 def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> None:
     """The work-item at the first element of a run goes through it, as far as that is in this launch."""
     writer, scatter = Writer(), runs.scatter
-    count = " * ".join(["1L", *map(extent_text, scatter.arrays[0].shape)])
-    writer.line(f"const long item = get_global_id(0), begin = get_global_offset(0), targets = {count};")
-    writer.line(f"const long stop = min((long)({LAUNCHED_END}), {total});")
+    count = " * ".join(["(position_t)1", *map(extent_text, scatter.arrays[0].shape)])
+    writer.line(f"const position_t item = get_global_id(0), begin = get_global_offset(0), targets = {count};")
+    writer.line(f"const position_t stop = min((position_t)({LAUNCHED_END}), {total});")
     with writer.block("if (item < stop)"):
         _choose(writer, buffers, "0")
         writer.line("const long key = keys[item];")
@@ -194,7 +194,7 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
             olds = [writer.fresh("old") for _ in scatter.arrays]
             for old, array in zip(olds, scatter.arrays, strict=True):
                 writer.line(f"{c_type(array.element)} {old} = {array_name(array)}[key];")
-            with writer.block("for (long at = item; at < stop && keys[at] == key; ++at)"):
+            with writer.block("for (position_t at = item; at < stop && keys[at] == key; ++at)"):
                 values = [writer.fresh("own") for _ in runs.values]
                 for own, array in zip(values, runs.values, strict=True):
                     writer.line(f"const {c_type(array.element)} {own} = {array_name(array)}[places[at]];")

@@ -34,14 +34,14 @@ def turned(scaffold: Scaffold, found: Blocks, when: Choice) -> None:
         # A row more than there are keeps columns out of one bank of local memory.
         writer.line(f"__local {c_type(across.read.out.type)} block{number}[{EDGE * (EDGE + 1)}];")
     writer.line(f"const int along = get_local_id(0) % {EDGE}, down = get_local_id(0) / {EDGE};")
-    writer.line(f"long group = {GROUP_NUMBER};")
+    writer.line(f"position_t group = {GROUP_NUMBER};")
     for name, loop in (("lanes", lanes), ("axis", axis)):
         rest, place = divided(body.context, "group", f"(({_count(loop)} + {EDGE - 1}) / {EDGE})")
-        writer.line(f"const long {name} = {place} * {EDGE};")
+        writer.line(f"const position_t {name} = {place} * {EDGE};")
         writer.line(f"group = {rest};")
     for loop in reversed(others):
         rest, index = divided(body.context, "group", _count(loop))
-        writer.line(f"const long {stream_name(loop.index)} = {index};")
+        writer.line(f"const position_t {stream_name(loop.index)} = {index};")
         writer.line(f"group = {rest};")
     body.statements(scaffold.nest.body.before)
     for number, across in enumerate(found.across):
@@ -70,7 +70,7 @@ def _within(body: Body, *places: tuple[For, str]) -> Iterator[None]:
     writer = body.writer
     with writer.block(f"for (int k = down; k < {EDGE}; k += {GROUP // EDGE})"):
         for loop, place in places:
-            writer.line(f"const long {stream_name(loop.index)} = {place};")
+            writer.line(f"const position_t {stream_name(loop.index)} = {place};")
         inside = " && ".join(f"{stream_name(loop.index)} < {_count(loop)}" for loop, _ in places)
         with writer.block(f"if ({inside})"):
             yield

@@ -48,12 +48,12 @@ def walk(body: Body, flat: Flat, kind: Lanes, shared: Places, lane: str, base: s
         body.accumulator(each.state, Machine.PLAIN).begin(writer, _neutral(writer, each))
     # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
     if kind.commutes:
-        writer.line(f"const long begin = {base} + {lane};")
-        writer.line(f"const long stop = min({base} + {BLOCK}L, {end});")
+        writer.line(f"const position_t begin = {base} + {lane};")
+        writer.line(f"const position_t stop = min({base} + (position_t){BLOCK}, {end});")
     else:
-        writer.line(f"const long begin = {base} + {lane} * {kind.run};")
-        writer.line(f"const long stop = min(begin + {kind.run}L, {end});")
-    with writer.block(f"for (long item = begin; item < stop; item += {kind.width if kind.commutes else 1})"):
+        writer.line(f"const position_t begin = {base} + {lane} * {kind.run};")
+        writer.line(f"const position_t stop = min(begin + (position_t){kind.run}, {end});")
+    with writer.block(f"for (position_t item = begin; item < stop; item += {kind.width if kind.commutes else 1})"):
         flat.enter(body, "item")
         body.level(flat.body)
 

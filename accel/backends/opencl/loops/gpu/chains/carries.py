@@ -59,16 +59,16 @@ def carry(
         size = _most(size, kind.bytes, STAGED_BYTES)
     _declare(writer, kind, scanned, size)
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const long row = {GROUP_NUMBER};")
-    writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK}, first = row * blocks;")
+    writer.line(f"const position_t row = {GROUP_NUMBER};")
+    writer.line(f"const position_t blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK}, first = row * blocks;")
     rows.enter(body)
     seed = body.seed(state)
     writer.line(f"{kind.name} value = {seed or ZEROS};")
     writer.line(f"int value_some = {int(seed is not None)};")
     if scanned is not None:
         scanned.begin(writer, "value", "value_some")
-    with writer.block(f"for (long base = 0; base < blocks; base += {size})"):
-        writer.line(f"const int count = (int)min({size}L, blocks - base);")
+    with writer.block(f"for (position_t base = 0; base < blocks; base += {size})"):
+        writer.line(f"const int count = (int)min((position_t){size}, blocks - base);")
         if scanned is not None:
             _scan(writer, scanned, ends, carries.before)
         else:

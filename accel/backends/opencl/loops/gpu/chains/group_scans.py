@@ -206,9 +206,10 @@ class _GroupChain:
             else:
                 block.begin(state, None if state in summed else self._carries[state.name].before)
         block.begin_folds(bodies[-1])
-        writer.line(f"const long begin = block * {BLOCK}L, stop = min(begin + {BLOCK}L, {flat.total});")
-        with writer.block(f"for (long base = begin; base < stop; base += {self._stretch})"):
-            writer.line(f"const int count = (int)min({self._stretch}L, stop - base);")
+        writer.line(f"const position_t begin = block * (position_t){BLOCK};")
+        writer.line(f"const position_t stop = min(begin + (position_t){BLOCK}, {flat.total});")
+        with writer.block(f"for (position_t base = begin; base < stop; base += {self._stretch})"):
+            writer.line(f"const int count = (int)min((position_t){self._stretch}, stop - base);")
             for phase, body in zip(phases, bodies, strict=True):
                 self._gather(block, phase, body, () if phase is not phases[-1] else block.lanes)
                 block.scan(phase.states, summed)
@@ -225,8 +226,8 @@ class _GroupChain:
         body = self._body(writer, self._slice([self._steps[state.name]], ()))
         tally = body.accumulator(state, Machine.PLAIN)
         tally.begin(writer, f"({self._scaffold.types[state.name].name}){ZEROS}")
-        writer.line(f"const long end = min({block} * {BLOCK}L + {BLOCK}, {self._flat.total});")
-        with writer.block(f"for (long item = {block} * {BLOCK} + lane; item < end; item += get_local_size(0))"):
+        writer.line(f"const position_t end = min({block} * (position_t){BLOCK} + {BLOCK}, {self._flat.total});")
+        with writer.block(f"for (position_t item = {block} * {BLOCK} + lane; item < end; item += get_local_size(0))"):
             self._flat.enter(body, "item")
             body.level(self._flat.body)
         return f"{tally.variable}.f0"
@@ -234,13 +235,13 @@ class _GroupChain:
     def _place(self, writer: Writer) -> None:
         """Which block of which row a group has."""
         writer.line("const int lane = get_local_id(0);")
-        writer.line(f"const long place = {GROUP_NUMBER};")
+        writer.line(f"const position_t place = {GROUP_NUMBER};")
         if self._rows.outer:
-            writer.line(f"const long blocks = ({self._flat.total} + {BLOCK - 1}) / {BLOCK};")
+            writer.line(f"const position_t blocks = ({self._flat.total} + {BLOCK - 1}) / {BLOCK};")
             row, block = divided(self._scaffold.context, "place", "blocks")
-            writer.line(f"const long row = {row}, block = {block};")
+            writer.line(f"const position_t row = {row}, block = {block};")
         else:
-            writer.line("const long block = place;")
+            writer.line("const position_t block = place;")
 
     def _visit(self, writer: Writer, items: int, visited: Callable[[bool], None]) -> None:
         """Loop over the elements `at` of a stretch that a work-item brings and reads: those of its own vector, or one in each
@@ -275,7 +276,7 @@ class _GroupChain:
                 for state in phase.states:
                     block.shared[state.name].clear(writer, "at")
             with writer.block("" if all_there else "if (at < count)"):
-                writer.line("const long item = base + at;")
+                writer.line("const position_t item = base + at;")
                 flat.enter(body, "item")
                 for state in phase.reads:
                     block.bind(body, state)

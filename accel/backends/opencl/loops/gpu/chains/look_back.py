@@ -54,7 +54,7 @@ class LookBack:
         only = needed_for(self.scaffold.nest, [self.state])
         body = Body(Writer(), self.scaffold.context, dict(self.scaffold.types), only=only)
         writer, blocks = body.writer, f"({self.flat.total} + {BLOCK - 1}) / {BLOCK}"
-        writer.line("const long item = get_global_id(0);")
+        writer.line("const position_t item = get_global_id(0);")
         writer.line(f"if (item < {blocks}) {self.words}[item] = 0;")
         with writer.block("if (item == 0)"):
             self.rows.enter(body)
@@ -75,7 +75,7 @@ class LookBack:
         writer.line("const int lane = get_local_id(0);")
         writer.line(f"if (lane == 0) taken = atom_inc({self.ticket});")
         writer.line(WAIT)
-        writer.line("const long place = taken, block = place;")
+        writer.line("const position_t place = taken, block = place;")
 
     def begin(self, body: Body, tally: Shared) -> None:
         """Begin a block with what stands before all."""
@@ -91,13 +91,13 @@ class LookBack:
             writer.line(f"const ulong own = (ulong){tally.counted};")
             writer.line(f"if (lane == 0) atom_xchg(&words[block], own << 2 | (block ? {COUNT} : {ALL}));")
             writer.line("ulong carry = 0;")
-            with writer.block("for (long last = block - 1; last >= 0;)"):
+            with writer.block("for (position_t last = block - 1; last >= 0;)"):
                 self._ask(writer, items)
                 with writer.block(f"if (near < gap || gap == {items})"):
                     writer.line(f"last = near < gap ? -1 : last - {items};")
                 with writer.block("else"):
                     # The group that has taken this block may wait for this one to end: so its elements are counted here.
-                    writer.line("const long lost = last - gap;")
+                    writer.line("const position_t lost = last - gap;")
                     writer.line(f"atomic_add(&counted, (int){count('lost')});")
                     writer.line(WAIT)
                     left = f"(ulong)counted << 2 | (lost ? {COUNT} : {ALL})"
@@ -115,7 +115,7 @@ class LookBack:
         or as the first that is missing, `gap` away."""
         writer.line(f"if (lane == 0) together = 0, nearest = missing = {items}, counted = 0;")
         writer.line(WAIT)
-        writer.line("const long asked = last - lane;")
+        writer.line("const position_t asked = last - lane;")
         writer.line("ulong seen = 0;")
         with writer.block(f"for (int spin = 0; spin < {SPINS} && asked >= 0 && !seen; ++spin)"):
             writer.line("seen = atom_add(&words[asked], 0UL);")

@@ -105,7 +105,7 @@ class Shares:
                 flag.begin(writer, None)
                 body.accumulators[flag.made.state.name] = flag
             with guarded(writer, condition):
-                writer.line("const long item = begin + at;")
+                writer.line("const position_t item = begin + at;")
                 self.flat.enter(body, "item")
                 body.level(self.flat.body)
             for number, flag in enumerate(flags):
@@ -190,7 +190,7 @@ class Shares:
     def _element(self, body: Body, packed: Sequence[Write]) -> None:
         """One element: whether it counts, and what is to be stored of it if it does."""
         writer = body.writer
-        writer.line("const long item = begin + from + j;")
+        writer.line("const position_t item = begin + from + j;")
         for number, (state, _) in self._numbered:
             writer.line(f"const long ahead{number} = {self._value(state, body)};")
         self.flat.enter(body, "item")
@@ -243,8 +243,8 @@ class Shares:
         writer, total = body.writer, self.flat.total
         self.begin(writer)
         self.rows.enter(body)
-        writer.line(f"const long begin = block * {BLOCK}L;")
-        writer.line(f"const int count = (int)min({BLOCK}L, {total} - begin);")
+        writer.line(f"const position_t begin = block * (position_t){BLOCK};")
+        writer.line(f"const int count = (int)min((position_t){BLOCK}, {total} - begin);")
 
     def _tally(self, state: State, count: str) -> str:
         (kind,) = state.types
