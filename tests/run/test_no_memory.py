@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import dedent
 
@@ -73,13 +73,16 @@ def test_each_array_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.opencl
 @pytest.mark.solver
 def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    failing, take = Failing(), Memory.take
+    failing, take_all = Failing(), Memory.take_all
 
-    def counted(self: Memory, size: int) -> Held:
-        failing.count()
-        return take(self, size)
+    def counted(self: Memory, sizes: Iterable[int]) -> list[Held]:
+        taken: list[Held] = []
+        for size in sizes:
+            failing.count()
+            taken += take_all(self, (size,))
+        return taken
 
-    assert failing.every("opencl", lambda: monkeypatch.setattr(Memory, "take", counted)) > 3
+    assert failing.every("opencl", lambda: monkeypatch.setattr(Memory, "take_all", counted)) > 3
 
 
 @slow
