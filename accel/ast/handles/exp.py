@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from accel.ast.handles import comparisons, operations
+from accel.ast.handles import operations
 from accel.ast.handles.elements import (
     At0,
     At1,
@@ -262,7 +262,7 @@ class Exp(WithoutValue, Generic[E]):
     @overload
     def __lt__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __lt__(self, other: object) -> Exp[np.bool_]:
-        return Exp(comparisons.ordered(Operator.LT, raw(self), raw(other), here(), "<"))
+        return _binary(Operator.LT, self, other, "<")
 
     @overload
     def __le__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
@@ -271,7 +271,7 @@ class Exp(WithoutValue, Generic[E]):
     @overload
     def __le__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __le__(self, other: object) -> Exp[np.bool_]:
-        return Exp(comparisons.ordered(Operator.LE, raw(self), raw(other), here(), "<="))
+        return _binary(Operator.LE, self, other, "<=")
 
     @overload
     def __gt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
@@ -280,7 +280,7 @@ class Exp(WithoutValue, Generic[E]):
     @overload
     def __gt__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __gt__(self, other: object) -> Exp[np.bool_]:
-        return Exp(comparisons.ordered(Operator.GT, raw(self), raw(other), here(), ">"))
+        return _binary(Operator.GT, self, other, ">")
 
     @overload
     def __ge__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
@@ -289,14 +289,14 @@ class Exp(WithoutValue, Generic[E]):
     @overload
     def __ge__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __ge__(self, other: object) -> Exp[np.bool_]:
-        return Exp(comparisons.ordered(Operator.GE, raw(self), raw(other), here(), ">="))
+        return _binary(Operator.GE, self, other, ">=")
 
     # `object` promises a bool from == and !=; an expression gives an expression.
     def __eq__(self, other: Exp[E] | E | complex) -> Exp[np.bool_]:  # type: ignore[override]
-        return Exp(comparisons.equal(raw(self), raw(other), here()))
+        return Exp(operations.equal(raw(self), raw(other), here()))
 
     def __ne__(self, other: Exp[E] | E | complex) -> Exp[np.bool_]:  # type: ignore[override]
-        return Exp(comparisons.differ(raw(self), raw(other), here()))
+        return Exp(operations.differ(raw(self), raw(other), here()))
 
     __hash__ = object.__hash__
 

@@ -39,6 +39,7 @@ FLOATS: Final = (
 _INTEGERS = COUNTS | SHIFTS | {Operator.QUOT, Operator.REM}
 _INTEGERS_OR_BOOL = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.NOT})
 _ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
+_ORDERS = _ANY_SCALAR - {Operator.EQ, Operator.NE}
 
 _INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
 
@@ -70,7 +71,32 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
         found = arithmetic.apply(operator, _of_type(kind, name, operands, where), where)
         if found is not None:
             return found
+    elif isinstance(kind, TupleType) and operator in _ORDERS:
+        return _of_tuples(operator, _of_type(kind, name, operands, where), kind, where, name)
     raise _not_taken(operator, name, kind, where)
+
+
+def _of_tuples(
+    operator: Operator, operands: tuple[ScalarNode, ...], kind: TupleType, where: Where | None, name: str
+) -> ScalarNode:
+    """A comparison by the first items that differ, as in Python and Accelerate, or the lesser or greater by `<=`.
+
+    A tuple of no items is equal to itself.
+    """
+    a, b = operands
+    if operator in (Operator.MIN, Operator.MAX):
+        first = _of_tuples(Operator.LE, operands, kind, where, name)
+        return select(first, *((a, b) if operator is Operator.MIN else (b, a)), where)
+    result: ScalarNode = Literal(BOOL, operator in (Operator.LE, Operator.GE), where)
+    for position in reversed(range(len(kind.items))):
+        x, y = project(a, position, where), project(b, position, where)
+        if position == len(kind.items) - 1:
+            result = apply(operator, x, y, where=where, name=name)
+        else:
+            strict = Operator.LT if operator in (Operator.LT, Operator.LE) else Operator.GT
+            before = apply(strict, x, y, where=where, name=name)
+            result = either(before, both(equal(x, y, where), result, where), where)
+    return result
 
 
 def positive(value: object, where: Where | None) -> ScalarNode:
@@ -154,7 +180,7 @@ def _convert_complex(
         parts = [convert(operator, project(node, position, where), target.part, where, name) for position in (0, 1)]
         return MakeTuple(tuple(parts), target, where)
     if target is BOOL:
-        return apply(Operator.NE, node, 0, where=where, name="!=")
+        return differ(node, 0, where)
     hint = f"take one part, and convert that: `A.cast(A.real(z), np.{target.dtype})`"
     raise AccelTypeError(f"{name} of a complex number to {target} would lose a part", where, hint=hint)
 
@@ -204,6 +230,28 @@ def _of_type(kind: ElementType, name: str, operands: tuple[object, ...], where: 
         else:
             nodes.append(typed(operand, kind, f"operand {len(nodes) + 1} of {name}", where))
     return tuple(nodes)
+
+
+def equal(left: object, right: object, where: Where | None) -> ScalarNode:
+    """`left == right`; of tuples: of all their items, left to right, as far as needed."""
+    kind = common_type("==", (left, right), where)
+    if isinstance(kind, ScalarType | ComplexType):
+        return apply(Operator.EQ, left, right, where=where, name="==")
+    if isinstance(kind, MaybeType):
+        raise AccelTypeError(f"== takes numbers, bools or tuples of them, got {kind}", where, hint="see `A.maybe`")
+    a, b = (typed(side, kind, "operand of ==", where) for side in (left, right))
+    result: ScalarNode = Literal(BOOL, True, where)
+    for i in reversed(range(len(kind.items))):
+        same = equal(project(a, i, where), project(b, i, where), where)
+        result = same if i == len(kind.items) - 1 else both(same, result, where)
+    return result
+
+
+def differ(left: object, right: object, where: Where | None) -> ScalarNode:
+    """`left != right`; of tuples: whether any items differ."""
+    if isinstance(common_type("!=", (left, right), where), ScalarType | ComplexType):
+        return apply(Operator.NE, left, right, where=where, name="!=")
+    return apply(Operator.NOT, equal(left, right, where), where=where, name="!=")
 
 
 def conjunction(left: object, right: object, where: Where | None) -> ScalarNode:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from accel.ast.handles import comparisons, operations
+from accel.ast.handles import operations
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.tuples import lift_items, while_
@@ -155,8 +155,7 @@ def min(x: object, y: object) -> Exp[Any]:
     >>> A.run(A.unit(A.min(A.constant(2), 3)))
     array(2)
     """
-    require_elements("min", (x, y), where := here())
-    return Exp(comparisons.extreme(Operator.MIN, raw(x), raw(y), where, "min"))
+    return apply(Operator.MIN, "min", x, y)
 
 
 @overload
@@ -169,8 +168,7 @@ def max(x: object, y: object) -> Exp[Any]:
     >>> A.run(A.unit(A.max(A.constant(2), 3)))
     array(3)
     """
-    require_elements("max", (x, y), where := here())
-    return Exp(comparisons.extreme(Operator.MAX, raw(x), raw(y), where, "max"))
+    return apply(Operator.MAX, "max", x, y)
 
 
 # Comparisons.
@@ -183,7 +181,7 @@ def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     array(False)
     """
     require_elements("eq", (x, y), where := here())
-    return Exp(comparisons.equal(raw(x), raw(y), where))
+    return Exp(operations.equal(raw(x), raw(y), where))
 
 
 def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
@@ -193,7 +191,7 @@ def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     array(True)
     """
     require_elements("ne", (x, y), where := here())
-    return Exp(comparisons.differ(raw(x), raw(y), where))
+    return Exp(operations.differ(raw(x), raw(y), where))
 
 
 @overload
@@ -206,8 +204,7 @@ def lt(x: object, y: object) -> Exp[np.bool_]:
     >>> A.run(A.unit(A.lt(A.constant(2), 3)))
     array(True)
     """
-    require_elements("lt", (x, y), where := here())
-    return Exp(comparisons.ordered(Operator.LT, raw(x), raw(y), where, "lt"))
+    return apply(Operator.LT, "lt", x, y)
 
 
 @overload
@@ -220,8 +217,7 @@ def le(x: object, y: object) -> Exp[np.bool_]:
     >>> A.run(A.unit(A.le(A.constant(2), 3)))
     array(True)
     """
-    require_elements("le", (x, y), where := here())
-    return Exp(comparisons.ordered(Operator.LE, raw(x), raw(y), where, "le"))
+    return apply(Operator.LE, "le", x, y)
 
 
 @overload
@@ -234,8 +230,7 @@ def gt(x: object, y: object) -> Exp[np.bool_]:
     >>> A.run(A.unit(A.gt(A.constant(2), 3)))
     array(False)
     """
-    require_elements("gt", (x, y), where := here())
-    return Exp(comparisons.ordered(Operator.GT, raw(x), raw(y), where, "gt"))
+    return apply(Operator.GT, "gt", x, y)
 
 
 @overload
@@ -248,8 +243,7 @@ def ge(x: object, y: object) -> Exp[np.bool_]:
     >>> A.run(A.unit(A.ge(A.constant(2), 3)))
     array(False)
     """
-    require_elements("ge", (x, y), where := here())
-    return Exp(comparisons.ordered(Operator.GE, raw(x), raw(y), where, "ge"))
+    return apply(Operator.GE, "ge", x, y)
 
 
 # Integers.

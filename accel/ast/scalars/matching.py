@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from accel.ast.handles import comparisons, operations
+from accel.ast.handles import operations
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, expect_exp
 from accel.ast.handles.literals import describe, is_node, natural_type, typed, untyped
@@ -105,7 +105,7 @@ def _equal(left: ScalarNode, right: ScalarNode, where: Where | None) -> ScalarNo
 
     match left.type:
         case ScalarType() | ComplexType():
-            return comparisons.equal(left, right, where)
+            return operations.equal(left, right, where)
         case TupleType(items):
             return _all([part(position) for position in range(len(items))], where)
         case MaybeType():
