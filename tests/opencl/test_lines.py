@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.combinators.host.arrays import use
+from accel.backends.opencl.code.kernel import Strips
+from accel.backends.opencl.program import PLAIN, translate
 from accel.backends.protocol import HostArray
-from tests.opencl.check import compiled_on, same
+from accel.schedule.templates.choose import program_schedules
+from tests.opencl.check import compiled_on, loops, same
 from tests.opencl.platforms import each_platform, fresh
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
@@ -80,6 +85,14 @@ def test_columns_that_are_all_in_margins(platform: str) -> None:
 def test_which_kernels_there_are() -> None:
     for shape, boundary, lines in (((5, 30), "wrap", True), ((5, 5000), "wrap", False), ((3, 5), "wrap", False)):
         assert ("lines(" in text(shape, boundary)) is lines, shape
+
+
+def test_no_row_is_made_twice() -> None:
+    shape = (64, 700)
+    planned, _ = loops("greedy", [blurred(use(np.ones(5)), shape, "wrap")])
+    found = translate(program_schedules(planned, PLAIN.machine), PLAIN)
+    items = [each.items for nest in found.nests for each in nest.kernels if each.name.endswith("_lines")]
+    assert [prod(each.value(lambda _: 5)[0]) for each in items if isinstance(each, Strips)] == [prod(shape[:-1])]
 
 
 def test_a_row_in_lines() -> None:

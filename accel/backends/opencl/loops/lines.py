@@ -25,7 +25,7 @@ from accel.schedule.nodes import Schedule
 from accel.schedule.splitting.alike import Line, alike
 from accel.schedule.splitting.inside import inside, statements
 
-ELEMENTS = 512
+ELEMENTS = 1024
 """About those of a group: groups are what cores share out."""
 
 

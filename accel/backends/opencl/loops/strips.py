@@ -96,9 +96,9 @@ class ByStrips:
                 body.statements(loop.body.before)
 
     def enter_rows(self, body: Body, most: int = 256) -> Strips:
-        """Begin a kernel whose work-items have a row each, `most` of them in a group."""
+        """Begin a kernel whose work-items have a row each, `most` of them in a group, which need not be whole vectors."""
         rows, others = self.shape
-        strips = Strips(rows, others, most=most)
+        strips = Strips(rows, others, most=most, vector=1)
         body.writer.line(f"const long row = {strips.column(_count(rows))};")
         if others:
             body.writer.line(f"const long other = {strips.row(_count(others))};")
