@@ -36,7 +36,8 @@ NO_GPU = "no OpenCL device here is a GPU: nothing was measured. --any has anothe
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One program. `percent`: of a copy; `others` by name. `bits`: `same`, `close` or `different`, beside the interpreter."""
+    """One program. `percent`: of a copy; `others` by name. `bits`: `same`, `close` or `different`, beside the interpreter.
+    each: milliseconds of each kernel's launches."""
 
     name: str
     megabytes: float
@@ -44,6 +45,7 @@ class Row:
     percent: float
     wanted: int | None
     kernels: int
+    each: dict[str, float]
     bits: str
     build: float
     others: dict[str, float]
@@ -58,6 +60,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=2, help="a program that takes longer gets less (2)")
     parser.add_argument("--rounds", type=int, default=5, help="calls of each (5)")
     parser.add_argument("--only", action="append", help="programs with this in their names; may be given again")
+    parser.add_argument("--kernels", action="store_true", help="say what each kernel takes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     return parser.parse_args(given)
 
@@ -73,7 +76,7 @@ def rows(on: OpenCLBackend, copy: float, cases: Sequence[Case], found: argparse.
         got = program(*small)
         build = time.perf_counter() - begin
         bits = _compared(got, A.runN(case.program, backend="interpreter", strategy=strategy)(*small), case.exact)
-        given, span = _measured(case, program, found)
+        given, span = _measured(case, program, on.name, found)
         bytes_ = case.bytes(given)
         yield Row(
             case.name,
@@ -82,19 +85,21 @@ def rows(on: OpenCLBackend, copy: float, cases: Sequence[Case], found: argparse.
             100 * bytes_ / span.seconds / copy,
             case.wanted,
             span.kernels,
+            {name: seconds * 1e3 for name, seconds in span.each.items()},
             bits,
             build,
             {module.__name__: _beside(module, case, given, copy) for module in beside if case.other is not None},
         )
 
 
-def _measured(case: Case, program: Callable[..., object], found: argparse.Namespace) -> tuple[Arrays, Span]:
-    """The arguments and the quickest call: of as many megabytes as were asked for, or fewer if that takes too long."""
+def _measured(case: Case, program: Callable[..., object], name: str, found: argparse.Namespace) -> tuple[Arrays, Span]:
+    """The arguments, which lie on the device `name`, and the quickest call: of as many megabytes as were asked for, or fewer if
+    that takes too long."""
     full = round(found.mb * 2**20) // _bytes_of_an_element(case)
     count = max(full // 64, SMALL)
     while True:
         given = case.arguments(count)
-        call = partial(program, *given)
+        call = partial(program, *(A.put(array, backend=name) for array in given))
         call()
         if count >= full or fastest(call, 1).seconds * 4 > found.seconds:
             return given, fastest(call, found.rounds)
@@ -157,6 +162,12 @@ def main(given: Sequence[str]) -> int:
             f"{row.kernels:9}{row.build:9.2f}  {row.bits:9}  {beside}",
             flush=True,
         )
+        if found.kernels:
+            print(
+                "".join(f"    {name} {milliseconds:.3f}\n" for name, milliseconds in row.each.items()),
+                end="",
+                flush=True,
+            )
         measured.append(row)
     if found.json is not None:
         about = {"device": on.processor.strip(), "driver": on.device.driver_version, "copy": copy}

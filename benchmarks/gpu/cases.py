@@ -108,6 +108,37 @@ def twenty(m: Matrix) -> Matrix:
     )[1]
 
 
+def float_sums(targets: A.Acc[A.Vector[np.int32]], values: Floats) -> Floats:
+    """Of what comes to each bin, in order."""
+    none = A.fill(A.index(BINS), np.float32(0))
+    return A.scatterWith(A.add, none, A.zipWith(lambda k, x: A.lift(A.cast(k, np.int64), x), targets, values))
+
+
+def binned(count: int) -> Arrays:
+    """Numbers of bins, and what comes there."""
+    return [*keys(False, count), _random(count)]
+
+
+def short_segments(count: int) -> Arrays:
+    """Elements, and lengths of 0 to 3 that divide them up."""
+    lengths = np.random.default_rng(1).integers(0, 4, count * 2 // 3)
+    return [lengths, _random(int(lengths.sum()))]
+
+
+def square(count: int) -> Arrays:
+    """Two matrices to multiply."""
+    side = max(round(count**0.5), 1)
+    return [_random(side * side).reshape(side, side), _random(side * side).reshape(side, side)]
+
+
+def _doubles(count: int) -> Arrays:
+    return [_random(count).astype(np.float64)]
+
+
+def _bytes(count: int) -> Arrays:
+    return [np.random.default_rng(1).integers(0, 100, count, dtype=np.int8)]
+
+
 def _rows(columns: int, wanted: int | None) -> Case:
     return Case(
         f"sums of rows of {columns}",
@@ -149,6 +180,21 @@ CASES: Final = (
          lambda other, at, xs: xs[at]),
     Case("gather at random", lambda at, xs: A.gather(at, xs), partial(places, False), times(4 / 3), None,
          lambda other, at, xs: xs[at]),
+    Case("map of bytes", lambda xs: A.map(lambda x: x * 2 + 1, xs), _bytes, times(2), None, lambda other, x: x * 2 + 1),
+    Case("sum of float64", A.sum, _doubles, times(1), None, lambda other, x: x.sum()),
+    Case("scan of float64", lambda xs: A.scanl1(A.add, xs), _doubles, times(2), None, lambda other, x: x.cumsum(0)),
+    Case("scans of rows of 4096", lambda m: A.scanl1(A.add, m), partial(matrix, 4096), times(2), None,
+         lambda other, m: m.cumsum(1)),
+    Case("sum of what a filter keeps", lambda xs: A.sum(A.filter(lambda x: x > 0.5, xs)[0]), vector, times(1), None,
+         lambda other, x: x[x > 0.5].sum()),
+    Case("largest of rows of 1024", A.argmax, partial(matrix, 1024), times(1 + 1 / 512), None,
+         lambda other, m: m.argmax(1)),
+    Case("sums of short segments", lambda lengths, xs: A.foldSeg(A.add, 0, xs, lengths), short_segments, times(1.2), None),
+    Case("sums of floats in 256 bins", float_sums, binned, times(1), None,
+         lambda other, k, x: other.bincount(k, x, minlength=BINS)),
+    Case("scatter at random", lambda at, xs: A.scatter(at, A.fill(A.shape(xs), np.float32(0)), xs),
+         partial(places, False), times(4 / 3), None),
     Case("softmax of rows of 128", softmax, partial(matrix, 128), times(2), None, _softmax, exact=False),
     Case("softmax of rows of 4096", softmax, partial(matrix, 4096), times(2), 60, _softmax, exact=False),
+    Case("matrix product", A.matmul, square, times(1.5), None, lambda other, a, b: a @ b),
 )  # fmt: skip

@@ -28,10 +28,12 @@ _ROUNDS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The kernels of one call: how many, and seconds from the first one's start to the last one's end."""
+    """The kernels of one call: how many were launched, seconds from the first one's start to the last one's end, and those that
+    the launches of each took, by its name."""
 
     kernels: int
     seconds: float
+    each: dict[str, float]
 
 
 def copied(on: OpenCLBackend, size: int) -> float:
@@ -57,20 +59,24 @@ def fastest(call: Callable[[], object], rounds: int) -> Span:
 def _span(call: Callable[[], object]) -> Span:
     with _launches() as events:
         call()
-    return Span(len(events), _seconds(events))
+    each = dict.fromkeys((name for name, _ in events), 0.0)
+    for name, event in events:
+        event.wait()
+        each[name] += (event.profile.end - event.profile.start) * 1e-9
+    return Span(len(events), _seconds([event for _, event in events]), each)
 
 
 @contextmanager
-def _launches() -> Iterator[list[pyopencl.Event]]:
-    """The events of all kernels that are launched meanwhile, each by its instruction."""
+def _launches() -> Iterator[list[tuple[str, pyopencl.Event]]]:
+    """The names and events of all kernels that are launched meanwhile, each by its instruction."""
     import pyopencl
 
-    events: list[pyopencl.Event] = []
+    events: list[tuple[str, pyopencl.Event]] = []
     original = pyopencl.Kernel.__call__
 
     def launched(kernel: pyopencl.Kernel, *given: object, **named: object) -> pyopencl.Event:
         event: pyopencl.Event = original(kernel, *given, **named)  # type: ignore[arg-type]  # what the caller gave
-        events.append(event)
+        events.append((str(kernel.function_name), event))
         return event
 
     with patch.object(pyopencl.Kernel, "__call__", launched), patch.object(scores, "MOST", -1):
