@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Callable
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marks.families(functions)
     # What takes longest begins first, so that of several processes none waits for another at the end.
     items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
+def pytest_collection_finish() -> None:
+    # The garbage collector need not walk over twenty thousand tests and all modules each time.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import accel as A
 from accel.ast.tree.text import text
-from tests.marks import slow
+from tests.marks import long, slow
 
 x = np.arange(4, dtype=np.float32)
 m = np.ones((3, 4))
@@ -117,13 +118,14 @@ def test_sixty_doublings_are_sixty_lines() -> None:
 
 
 @slow
-def test_ten_thousand_combinators_and_operators() -> None:
+@pytest.mark.parametrize("thousands", [2, pytest.param(10, marks=long)])
+def test_thousands_of_combinators_and_operators(thousands: int) -> None:
     """The texts are linear in the program."""
     xs: A.Acc[Any] = A.use(x)
     e: A.Exp[Any] = A.the(A.sum(xs))
-    for _ in range(10_000):
+    for _ in range(1000 * thousands):
         xs = A.map(lambda v: v + 1, xs)
         e = e * 2 + 1
-    assert len(repr(xs).splitlines()) == 10_000 + 3
-    assert len(repr(e)) < 1_000_000
-    assert len(repr(A.map(lambda v: v * e, xs))) < 2_000_000
+    assert len(repr(xs).splitlines()) == 1000 * thousands + 3
+    assert len(repr(e)) < 100_000 * thousands
+    assert len(repr(A.map(lambda v: v * e, xs))) < 200_000 * thousands

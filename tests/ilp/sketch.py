@@ -185,14 +185,12 @@ class Sketch:
                 for other in self.edges:
                     if other.array == edge.array and other.consumer < edge.consumer:
                         self.before[other.consumer, edge.consumer] = None
-        return Graph(
-            tuple(map(self._at_data, self.nodes)), tuple(self.edges), tuple(self.before), frozenset(self.results)
-        )
+        return Graph(self._at_data(), tuple(self.edges), tuple(self.before), frozenset(self.results))
 
-    def _at_data(self, node: Node) -> Node:
+    def _at_data(self) -> tuple[Node, ...]:
         """As `build` says of the operations of programs: a gather at a stream of indices reads at random."""
-        indexed = any(edge.consumer == node.label and edge.role is Role.STREAM for edge in self.edges)
-        return replace(node, random=node.kind is Kind.GATHER and indexed)
+        indexed = {edge.consumer for edge in self.edges if edge.role is Role.STREAM}
+        return tuple(replace(node, random=node.kind is Kind.GATHER and node.label in indexed) for node in self.nodes)
 
     def sets(self, clustering: Clustering) -> set[frozenset[str]]:
         """Clusters of operations by name."""

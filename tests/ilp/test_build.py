@@ -18,7 +18,7 @@ from accel.labelled.operations import Kind
 from tests.fusedast.hand import Hand
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program
-from tests.marks import slow
+from tests.marks import long, slow
 
 XS = np.arange(8.0)
 
@@ -102,12 +102,13 @@ def test_a_long_chain_is_one_loop_up_to_the_limit_of_scalar_operations() -> None
 
 
 @slow
-def test_thousands_of_operations_are_clustered() -> None:
+@pytest.mark.parametrize("thousands", [2, pytest.param(4, marks=long)])
+def test_thousands_of_operations_are_clustered(thousands: int) -> None:
     """In pieces of a thousand, as the labelled stage cuts them; from labels to clusters in little more than linear time."""
     s = Sketch()
     s.use("ys")
     s.use("v0")
-    for k in range(4000):
+    for k in range(1000 * thousands):
         s.map(f"v{k + 1}", [f"v{k}", "ys"] if k % 3 == 0 else f"v{k}", force=k % 1000 == 999)
     answer = plan_graph(s.finish())
-    assert sum(len(cluster.labels) > 1 for cluster in answer.clustering.clusters) == 4
+    assert sum(len(cluster.labels) > 1 for cluster in answer.clustering.clusters) == thousands

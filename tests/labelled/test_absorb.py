@@ -114,7 +114,7 @@ def test_what_a_loop_changes_in_place_is_read_before() -> None:
 
 def test_many_appends_nest_only_so_deep() -> None:
     result = A.map(double, A.use(X))
-    for _ in range(300):
+    for _ in range(120):
         result = A.append(result, A.map(double, A.use(Y)))
     built = build([result.node], ())
     assert len(operations(absorb(built.program))) < 60

@@ -17,7 +17,7 @@ from accel.labelled.passes.limit import cost, limit_components
 from accel.labelled.text import text
 from accel.labelled.verify import verify
 from tests.labelled.programs import AnyAcc, AnyExp, integers, parameter, program, program_text, run, same, use
-from tests.marks import slow
+from tests.marks import long, slow
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +32,13 @@ def chain(of: AnyAcc, length: int, step: Callable[[AnyAcc], AnyAcc]) -> AnyAcc:
 
 
 @slow
-def test_ten_thousand_maps() -> None:
-    found = program([chain(use(np.arange(4.0)), 10_000, lambda v: A.map(lambda x: x + 1.0, v))])
+@pytest.mark.parametrize("thousands", [2, pytest.param(10, marks=long)])
+def test_thousands_of_maps(thousands: int) -> None:
+    length = 1000 * thousands
+    found = program([chain(use(np.arange(4.0)), length, lambda v: A.map(lambda x: x + 1.0, v))])
     forces = sum(isinstance(binding.operation, Force) for binding in found.bindings)
-    assert len(found.bindings) == 10_001 + forces
-    assert 10 <= forces <= 30
+    assert len(found.bindings) == length + 1 + forces
+    assert thousands <= forces <= 3 * thousands
     assert len(text(found).splitlines()) == len(found.bindings) + 1
 
 

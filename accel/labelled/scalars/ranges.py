@@ -145,12 +145,21 @@ class Ranges:
         found = Ranges((), (), self._limits)
         found._least, found._last = self._least, self._last
         found._ranges, found._numbers, found._flags = dict(self._ranges), list(self._numbers), dict(self._flags)
+        told = set[Operand]()  # what more is known of than here; all else is as it was
         for variable, known in facts:
-            found._ranges[variable] = _both(known, found.of(variable))
+            found._add(variable, known, told)
         for out, operator, arguments in self._numbers:
-            computed = found._computed(operator, [found.of(argument) for argument in arguments])
-            found._ranges[out] = _both(computed, found.of(out))
+            if not told.isdisjoint(arguments):
+                found._add(out, found._computed(operator, [found.of(argument) for argument in arguments]), told)
         return found
+
+    def _add(self, variable: Variable, known: Range, told: set[Operand]) -> None:
+        """What is known of a number as well; it is `told` if that is news."""
+        before = self.of(variable)
+        both = _both(known, before)
+        if both != before:
+            self._ranges[variable] = both
+            told.add(variable)
 
     def _facts(self, condition: Operand, holds: bool) -> Iterator[tuple[Variable, Range]]:
         """What a condition says of numbers."""
