@@ -16,6 +16,7 @@ from accel.errors import AccelValueError
 from accel.ilp.problem.cost import MODELS
 from accel.settings import Given, Settings, changed, current, using
 from accel.support.choices import CostName
+from tests import untyped
 
 
 def test_defaults_are_the_cpu_and_the_optimum() -> None:
@@ -112,7 +113,7 @@ def test_the_documentation_has_every_setting_with_its_default() -> None:
 def test_what_a_call_takes_is_no_setting(name: str) -> None:
     given: Any = {name: (0,)}  # Any: no type of settings has it
     with pytest.raises(AccelValueError) as caught:
-        A.runN(lambda xs: A.map(lambda x: x + 1, xs), **given)
+        untyped.runN(lambda xs: A.map(lambda x: x + 1, xs), **given)
     assert caught.value.hint == f"it is given with a call of the function: `f(xs, {name}=…)`"
 
 

@@ -81,7 +81,7 @@ def test_mermaid_labels_hold_nothing_that_ends_them() -> None:
 
 @pytest.mark.slow
 def test_large_programs_are_drawn_with_a_node_for_each_loop() -> None:
-    explanation = A.explain(long_program(300), np.ones(10))
+    explanation = A.explain(long_program(230), np.ones(10))
     found = classes(explanation.to_svg())
     assert found["node loop"] == explanation.loops > 30
     assert not found["node operation"]

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
 def test_shapes_that_do_not_fit_were_given_by_this_call(backend: str) -> None:
     """In the second call and in the third, which goes the short way."""
-    add = A.runN(lambda xs, ys: A.zipWith(A.add, xs, ys), backend=backend)
+    add = untyped.runN(lambda xs, ys: A.zipWith(A.add, xs, ys), backend=backend)
     xs = np.ones(3)
     add(xs, xs)  # the first call
     for _ in range(2):

@@ -24,6 +24,7 @@ import accel as A
 from accel import errors
 from accel.commands import explain
 from accel.errors import AccelError, Where, here
+from tests import untyped
 from tests.marks import one_in
 
 
@@ -177,6 +178,6 @@ def test_pools_show_the_error_itself(start: Callable[[], Callable[[], object]]) 
 
 def test_copies_of_a_compiled_function_are_the_function() -> None:
     """Once: a compiled function could not be copied, as it holds a lock."""
-    add = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    add = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))
     assert copy.copy(add) is add
     assert copy.deepcopy({"add": add})["add"] is add

@@ -17,7 +17,7 @@ import pytest
 import accel as A
 from accel.errors import AccelIndexError
 from tests.labelled.programs import AnyAcc, AnyArray, run, use
-from tests.marks import slow
+from tests.marks import long, slow
 
 Lazy = Callable[[], AnyArray]
 
@@ -155,9 +155,10 @@ def check(seed: int) -> bool:
 
 
 @slow
-def test_nests_of_loops_and_branches() -> None:
-    failing = [check(seed) for seed in range(60)]
-    assert 2 < sum(failing) < 48
+@pytest.mark.parametrize("first", [0, pytest.param(20, marks=long), pytest.param(40, marks=long)])
+def test_nests_of_loops_and_branches(first: int) -> None:
+    failing = [check(seed) for seed in range(first, first + 20)]
+    assert 0 < sum(failing) < 17
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Host, host
 from accel.backends.llvm.text.code import Code
+from tests import untyped
 from tests.llvm.processors import compile_for, processor
 
 
@@ -25,7 +26,7 @@ def gathered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         pytest.skip("the processor has no AVX2")
     monkeypatch.setattr(Host, "permutes_words", property(lambda self: request.param))
     compile_for(monkeypatch, processor(slow_gathers=request.param))
-    return A.runN(lambda at, xs: A.gather(A.map(lambda i: A.fromIntegral(i, np.int64), at), xs), threads=1)
+    return untyped.runN(lambda at, xs: A.gather(A.map(lambda i: A.fromIntegral(i, np.int64), at), xs), threads=1)
 
 
 def test_elements(gathered: Any) -> None:

@@ -11,6 +11,7 @@ import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit import packing
 from accel.backends.llvm.machine.target import Registers, host
+from tests import untyped
 from tests.llvm.processors import compile_again
 
 KINDS = [kind for kind in ScalarType if kind is not ScalarType.BOOL]
@@ -27,7 +28,9 @@ def with_avx2(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("with_avx2")
 def test_by_a_table(kind: ScalarType) -> None:
-    kept = A.runN(lambda xs, flags: A.filter(A.snd, A.zip(xs, A.map(lambda flag: flag != 0, flags)))[0], threads=1)
+    kept = untyped.runN(
+        lambda xs, flags: A.filter(A.snd, A.zip(xs, A.map(lambda flag: flag != 0, flags)))[0], threads=1
+    )
     random = np.random.default_rng(3)
     for count in (0, 1, 15, 64, 1000):
         xs = random.integers(0, 120, count).astype(kind.dtype)
@@ -39,7 +42,7 @@ def test_by_a_table(kind: ScalarType) -> None:
 def test_what_is_folded_is_packed_by_a_table() -> None:
     """More than a tile of it, which is packed register by register, by conditions on elements as wide, wider and narrower."""
     random = np.random.default_rng(3)
-    total = A.runN(
+    total = untyped.runN(
         lambda xs, keys: A.fold(A.add, 0, A.map(A.fst, A.filter(lambda p: p[1] > 3, A.zip(xs, keys))[0])), threads=1
     )
     for element in (np.float32, np.float64):

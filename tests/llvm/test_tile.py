@@ -26,6 +26,7 @@ from accel.labelled.meaning.order import fold_in_lanes, lanes
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
+from tests import untyped
 from tests.llvm import nests
 from tests.llvm.processors import compile_again, compile_for, processor
 from tests.marks import one_in
@@ -182,14 +183,14 @@ def test_folds_of_which_some_lanes_have_no_element(dtype: str, masks: bool, monk
         x, y = numbers((3, 19, count), dtype), numbers((3, count, 37), dtype, 1)
         assert run(x, y).tobytes() == defined(x, y).tobytes()
         x, y = numbers((67, count), dtype), numbers((count, 69), dtype, 1)
-        assert A.runN(lambda x, y: A.matmul(x, y))(x, y).tobytes() == defined(x, y).tobytes()
+        assert untyped.runN(lambda x, y: A.matmul(x, y))(x, y).tobytes() == defined(x, y).tobytes()
 
 
 def defined(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The product as docs/order.md defines it, for all elements of the result at once."""
     kind = scalar_type(a.dtype)
     assert kind is not None
-    fused = np.frompyfunc(FUSED[kind], 3, 1) if kind in (F32, F64) else lambda x, y, z: x * y + z
+    fused: Any = np.frompyfunc(FUSED[kind], 3, 1) if kind in (F32, F64) else lambda x, y, z: x * y + z
     found = fold_in_lanes(
         [(a[..., :, k, None], b[..., None, k, :]) for k in range(a.shape[-1])],
         lambda pair: pair[0] * pair[1],

@@ -26,7 +26,7 @@ from tests.opencl.programs import ALL, halving
 
 
 @each_platform
-@pytest.mark.parametrize("name", one_in(8, ALL, kept=3))
+@pytest.mark.parametrize("name", one_in(16, ALL, kept=8))
 def test_bits_are_the_references(platform: str, name: str) -> None:
     on_device(as_gpu(platform), name)
 

@@ -10,6 +10,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.nodes import Fold, Map
+from tests import untyped
 
 Host = npt.NDArray[Any]
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
@@ -51,7 +52,7 @@ def test_matmul_of_arguments(left: tuple[int, ...], right: tuple[int, ...]) -> N
     """Nothing is known of their extents when the program is built."""
     xs, ys = drawn(left), drawn(right)
     if xs.shape[:-2] in ((), ys.shape[:-2]) or ys.shape[:-2] == ():
-        same(A.runN(lambda a, b: A.matmul(a, b))(xs, ys), xs @ ys)
+        same(untyped.runN(lambda a, b: A.matmul(a, b))(xs, ys), xs @ ys)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -146,24 +147,24 @@ def test_extents_that_differ_are_an_error_when_the_program_is_built(left: Any, r
 def test_extents_that_differ_are_an_error_when_it_is_run(left: Any, right: Any, backend: str) -> None:
     """The shorter one is not taken, nor one of 1 repeated."""
     with pytest.raises(A.AccelShapeError, match="matmul needs arrays of equal shape"):
-        A.runN(lambda a, b: A.matmul(a, b), backend=backend)(drawn(left), drawn(right))
+        untyped.runN(lambda a, b: A.matmul(a, b), backend=backend)(drawn(left), drawn(right))
 
 
 def test_what_is_refused() -> None:
     m, v, s = A.use(drawn((3, 3))), A.use(drawn((3,), "f4")), A.use(np.float64(1))
-    untyped: Any = A
+    unchecked: Any = A
     with pytest.raises(A.AccelTypeError, match=r"one element type, got f64 and f32(.|\n)*A\.cast\(x, np\.float64\), v"):
-        untyped.matmul(m, v)
+        unchecked.matmul(m, v)
     with pytest.raises(A.AccelTypeError, match="rank 1 or more, got rank 0"):
-        untyped.matmul(m, s)
+        unchecked.matmul(m, s)
     with pytest.raises(A.AccelTypeError, match="arrays of numbers or bools, got elements of type"):
-        untyped.dot(A.zip(v, v), A.zip(v, v))
+        unchecked.dot(A.zip(v, v), A.zip(v, v))
     with pytest.raises(A.AccelTypeError, match=r"A\.use"):
-        untyped.matmul(m, drawn((3, 3)))
+        unchecked.matmul(m, drawn((3, 3)))
     with pytest.raises(A.AccelTypeError, match=r"A\.use"):
-        drawn((3, 3)) @ untyped.use(drawn((3, 3)))
+        drawn((3, 3)) @ unchecked.use(drawn((3, 3)))
     with pytest.raises(A.AccelTypeError, match=r"A\.use"):
-        untyped.use(drawn((3, 3))) @ drawn((3, 3))
+        unchecked.use(drawn((3, 3))) @ drawn((3, 3))
     for axes, said in (
         (3, "cannot sum 3 axes"),
         (((0, 1), (0,)), "in pairs"),
@@ -171,7 +172,7 @@ def test_what_is_refused() -> None:
         ((5, 0), "no axis 5"),
     ):
         with pytest.raises(A.AccelValueError, match=said):
-            untyped.tensordot(m, m, axes)
+            unchecked.tensordot(m, m, axes)
     for wrong in ("ij", (0,), ((0.5,), (1,))):
         with pytest.raises(A.AccelTypeError, match="tensordot needs"):
-            untyped.tensordot(m, m, wrong)
+            unchecked.tensordot(m, m, wrong)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 UNTYPED: Any = A
 M = np.arange(24.0).reshape(2, 12)
@@ -64,9 +65,9 @@ def test_subdivide_and_flatten_undo_each_other(axis: int, b: int) -> None:
 @pytest.mark.parametrize("b", [1, 2, 6])
 def test_views_of_arguments(b: int) -> None:
     """Extents, and the block, that are known when the program is run only."""
-    found = A.runN(lambda m, n: A.flip(0, 1, A.subdivide(1, A.the(n), m)))(M, np.int64(b))
+    found = untyped.runN(lambda m, n: A.flip(0, 1, A.subdivide(1, A.the(n), m)))(M, np.int64(b))
     np.testing.assert_array_equal(found, M.reshape(2, 12 // b, b).transpose(1, 0, 2))
-    np.testing.assert_array_equal(A.runN(lambda m: A.flatten(0, m))(M.reshape(2, 3, 4)), M.reshape(6, 4))
+    np.testing.assert_array_equal(untyped.runN(lambda m: A.flatten(0, m))(M.reshape(2, 3, 4)), M.reshape(6, 4))
 
 
 @pytest.mark.parametrize(("a", "b"), [(0, 1), (0, 2), (1, 2), (-1, 0), (1, 1)])
@@ -99,7 +100,7 @@ def test_blocks_that_do_not_divide(b: int) -> None:
 @pytest.mark.parametrize("b", [5, 0, 24, -3])
 def test_blocks_that_do_not_divide_when_it_is_run(b: int, backend: str) -> None:
     with pytest.raises(A.AccelShapeError):
-        A.runN(lambda m, n: A.subdivide(1, A.the(n), m), backend=backend)(M, np.int64(b))
+        untyped.runN(lambda m, n: A.subdivide(1, A.the(n), m), backend=backend)(M, np.int64(b))
 
 
 def test_what_is_refused() -> None:
