@@ -14,10 +14,10 @@ import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.loops.gpu import block_groups
 from accel.backends.opencl.machine.features import NARROW_POSITIONS
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.labelled.meaning.order import fold
 from tests.marks import one_in
-from tests.opencl.check import compiled_on, on_device, same
+from tests.opencl.check import compiled_on, loops, on_device, same
 from tests.opencl.platforms import each_platform, fresh
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
@@ -79,8 +79,9 @@ def test_folds_of_all(
     check(platform, lambda xs: A.fold(A.add, 3, xs), data, folded(data, 3))
 
 
-ROWS = [(65, 3), (3, 0), (0, 3), (7, 1), (129, 2), (5, 31), (5, 32), (9, 33), (5, 64), (5, 65), (300, 255), (3, 1024),
-        (2, 4095), (2, 4096), (3, 4097), (2, 65536), (3, 65537), (2, 200_000)]  # fmt: skip
+ROWS = [(65, 3), (2500, 3), (3, 0), (0, 3), (7, 1), (129, 2), (5, 31), (5, 32), (9, 33), (5, 64), (130, 64), (5, 65),
+        (300, 255), (35, 511), (33, 512), (3, 1024), (2, 4095), (2, 4096), (3, 4097), (2, 65536), (3, 65537),
+        (2, 200_000)]  # fmt: skip
 
 
 @each_platform
@@ -89,6 +90,38 @@ ROWS = [(65, 3), (3, 0), (0, 3), (7, 1), (129, 2), (5, 31), (5, 32), (9, 33), (5
 def test_folds_of_rows(platform: str, count: int, size: int, kind: type[np.floating[Any]]) -> None:
     data = numbers((count, size), kind)
     check(platform, lambda xs: A.fold(A.add, 0, xs), data, folded(data))
+
+
+@each_platform
+@pytest.mark.parametrize(("count", "size"), [(2500, 3), (33, 100)])
+def test_rows_that_are_written_on_the_way(platform: str, count: int, size: int) -> None:
+    """No row that a group has room for, and that is not there, is written in place of another."""
+    data = numbers((count, size), np.float32)
+
+    def program(xs: Handle) -> tuple[Handle, Handle]:
+        doubled = A.map(lambda x: x + x, xs)
+        return doubled, A.sum(doubled)
+
+    planned, arguments = loops("greedy", program(A.use(data)))
+    assert len(planned.steps) == 1
+    same(compiled(gpu(platform), planned)(arguments), [data + data, folded(data + data)])
+
+
+@each_platform
+@pytest.mark.parametrize(("count", "size"), [(2500, 3), (33, 100)])
+def test_rows_that_are_scattered_on_the_way(platform: str, count: int, size: int) -> None:
+    """Each element once, though lanes and rows that are not there take others where nothing shows it."""
+    data = np.random.default_rng(size).integers(0, 50, (count, size))
+
+    def program(xs: Handle) -> tuple[Handle, Handle]:
+        counts = A.permute(A.add, A.fill((100,), A.constant(0, np.int64)), lambda ix: A.just(A.index(xs[ix])), xs)
+        return counts, A.sum(xs)
+
+    planned, arguments = loops("greedy", program(A.use(data)))
+    assert len(planned.steps) == 2
+    run = compiled(gpu(platform), planned)
+    counts = np.bincount(data.ravel(), data.ravel(), 100).astype(np.int64)
+    same(run(arguments), [counts, data.sum(1)])
 
 
 COLUMNS = [(65, 33), (0, 3), (3, 0), (1, 1), (70, 2), (63, 5), (64, 31), (65, 32), (300, 100), (4095, 3), (4096, 9),

@@ -63,7 +63,7 @@ def sums(*, seeded: bool) -> Program:
 
 @each_platform
 @pytest.mark.parametrize("seeded", [True, False])
-@pytest.mark.parametrize("columns", [90, 9000, 70_000])
+@pytest.mark.parametrize("columns", [40, 90, 9000, 70_000])
 def test_rows_under_a_guard(platform: str, columns: int, seeded: bool) -> None:
     """Each element of such a fold is an iteration: the whole fold is there, or nothing of it."""
     on, given = fresh(platform), sums(seeded=seeded)
@@ -77,3 +77,32 @@ def test_rows_under_a_guard(platform: str, columns: int, seeded: bool) -> None:
     (found,) = compiled(on, given)([matrix])
     assert 0 in expected
     assert found.tobytes() == expected.tobytes()
+
+
+def largest() -> Program:
+    """The largest of the positive numbers of each row, of which there must be one."""
+    matrix, result = Array(0, 0, F32, (ROWS, COLUMNS)), Array(1, 0, F32, (ROWS,))
+    i, j, x, total, keep = Stream("i", I64), Stream("j", I64), Stream("x", F32), Stream("s", F32), Stream("keep", BOOL)
+    merge = binary(Operator.MAX, Variable(2, F32))
+    state = State((total,), None, merge, monoid_of(merge), False)
+    positive = OneToMaybe(keep, binary(Operator.GT, Variable(2, BOOL)), (x, constant(F32, 0)))
+    row = Level((Read(x, matrix, (i, j)), positive, ManyToOne("s", (x,), when=keep)), None, ())
+    inner = Level((), For(j, COLUMNS, LoopDirection.UP, (state,), row), (Write(result, (i,), total),))
+    nest = Nest(1, Level((), For(i, ROWS, LoopDirection.UP, (), inner), ()), (Output(result, ((ROWS,),)),), (), ())
+    return Program(((matrix,),), (Launch(nest),), (result,))
+
+
+@each_platform
+@pytest.mark.parametrize(("rows", "columns"), [(300, 9), (40, 40), (20, 90), (3, 900)])
+def test_lanes_that_may_have_nothing(platform: str, rows: int, columns: int) -> None:
+    """Of these nothing neutral takes part."""
+    on, given = fresh(platform), largest()
+    on.features = replace(on.features, gpu=True)
+    (launch,) = given.steps
+    assert isinstance(launch, Launch)
+    first, *_ = schedules(launch.nest, on.machine).ways
+    assert first.schedule.template is Template.LANE_ROWS
+    matrix = np.random.default_rng(1).normal(size=(rows, columns)).astype(np.float32)
+    matrix[:, columns // 2] = 0.125
+    (found,) = compiled(on, given)([matrix])
+    assert found.tobytes() == interpret(given, [matrix])[0].tobytes()

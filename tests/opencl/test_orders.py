@@ -73,6 +73,8 @@ CASES: dict[str, Case] = {
     "fold": (A.sum, (floats(4096 * 16 * 3 + 777),)),
     "fold in runs": (lambda xs: A.fold1(halving, xs), (floats(4096 * 16 * 2 + 9),)),
     "short rows": (A.sum, (floats(50, 32),)),
+    "middle rows": (A.sum, (floats(40, 100),)),
+    "short rows in order": (lambda xs: A.fold1(halving, xs), (floats(50, 30),)),
     "long rows": (A.sum, (floats(3, 70_000),)),
     "columns": (lambda xs: A.sum(A.transpose(xs)), (floats(20_000, 40),)),
     "softmax": (PROGRAMS["softmax"], (floats(9, 300),)),
@@ -142,7 +144,7 @@ def test_all_programs_in_other_orders(platform: str, order: str, name: str) -> N
 
 
 @each_platform
-@pytest.mark.parametrize("name", one_in(3, ["histogram", "transpose", "short rows"]))
+@pytest.mark.parametrize("name", one_in(3, ["histogram", "transpose", "short rows", "middle rows"]))
 def test_a_missing_barrier_shows(platform: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all kernels that run: without any one of their barriers some order gives other bits."""
     if platform != INTEL_PLATFORM:

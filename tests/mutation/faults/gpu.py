@@ -170,6 +170,27 @@ FAULTS = (
         (f"{_PRODUCTS}::test_sums_of_several_blocks",),
     ),
     Fault(
+        "lanes join with what is further on than the row has elements",
+        "backends/opencl/loops/gpu/eights.py",
+        "if (l{further} < some) {lane}",
+        "{lane}",
+        (f"{_GPU_FOLDS}::test_rows_that_are_scattered_on_the_way",),
+    ),
+    Fault(
+        "lanes of a row go on into the next one",
+        "backends/opencl/loops/gpu/short_rows.py",
+        'f"if (item < {flat.total})"',
+        '""',
+        (f"{_GPU_FOLDS}::test_rows_that_are_written_on_the_way",),
+    ),
+    Fault(
+        "elements of short rows are written once more by lanes without any",
+        "backends/opencl/loops/gpu/short_rows.py",
+        "return all(id(statement) in around for statement in wanted)",
+        "return True",
+        (f"{_GPU_FOLDS}::test_rows_that_are_scattered_on_the_way",),
+    ),
+    Fault(
         "rows of a group overlap in local memory",
         "backends/opencl/loops/gpu/row_series.py",
         "base = (place >> bits) * (int)width;",

@@ -50,7 +50,8 @@ class Body:
     memory is written. `atomic`: work-items share the destinations of scatters. `near`: what holds the element that is read or
     written of some arrays, instead of memory. `rows`: where in local memory the rows of some arrays begin, and how many
     dimensions they have themselves; the first ones are the row's own, and no others are visited. `copies`: arrays of which the
-    group has copies in local memory, into which its scatters go, by their names.
+    group has copies in local memory, into which its scatters go, by their names. `suffix`: what tells its states from those of
+    other bodies in the same block.
     """
 
     writer: Writer
@@ -62,6 +63,7 @@ class Body:
     near: Mapping[Array, str] = field(default_factory=dict)
     rows: Mapping[Array, tuple[str, int]] = field(default_factory=dict)
     copies: Mapping[Array, str] = field(default_factory=dict)
+    suffix: str = ""
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
 
     def level(self, level: Level) -> None:
@@ -98,7 +100,7 @@ class Body:
 
     def accumulator(self, state: State, machine: Machine | None = None, after: str | None = None) -> Accumulator:
         """A new accumulator for the state, on its own machine unless told; to be begun or resumed. `after`: see there."""
-        variable = f"s_{stream_name(state.finals[0])}"
+        variable = f"s_{stream_name(state.finals[0])}{self.suffix}"
         accumulator = Accumulator(self.types[state.name], variable, self.context, machine, after)
         self.accumulators[state.name] = accumulator
         return accumulator

@@ -49,7 +49,8 @@ class Sharing:
 class Amount:
     """`ceil(product of extents / divisor)`, times `rows`, `factor` and others, plus `more`; at least `least`, at most `most`.
 
-    The product counts as 0 where one of the extents `needed` is 0, or where it is less than `above`.
+    The product counts as 0 where one of the extents `needed` is 0, or where it is less than `above`. `shared`: so many share
+    the divisor, which is that much less.
     """
 
     product: tuple[Extent, ...] = ()
@@ -62,11 +63,13 @@ class Amount:
     above: int = 0
     times: tuple[Amount | Sharing, ...] = ()
     most: int | None = None
+    shared: Sharing | None = None
 
     def value(self, size: Callable[[SizeVariable], int]) -> int:
         """The number, with the extents of a call."""
+        divisor = self.divisor if self.shared is None else self.divisor // self.shared.value(size)
         product = elements(self.product, size) if all(elements((extent,), size) for extent in self.needed) else 0
-        parts = -(-product // self.divisor) if product >= self.above else 0
+        parts = -(-product // divisor) if product >= self.above else 0
         others = prod(each.value(size) for each in self.times)
         count = max(parts * elements(self.rows, size) * self.factor * others + self.more, self.least)
         return count if self.most is None else min(count, self.most)

@@ -1,7 +1,8 @@
 """Rows in lanes: folds of rows of at most a block, some rows in a group, as many lanes for each as it has elements for.
 
-A row of 3 elements takes 4 work-items, one of 64 or more takes 64: neighbours read neighbours in memory. What they have joins
-in local memory, and the row's first work-item writes what stands after the fold. Rows are read once, results written once.
+Neighbours read neighbours in memory. What they have joins in local memory, and one work-item writes what stands after the fold.
+Rows are read once, results written once. Which of three kernels runs is found out at each launch, by how long rows are: a
+work-item has elements of several rows where these are short (`short_rows.py`), else a lane of one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from accel.backends.opencl.loops.gpu.places import (
     join_pairs,
     most,
 )
-from accel.backends.opencl.loops.gpu.walk import Lanes, lanes, walk
+from accel.backends.opencl.loops.gpu.short_rows import RowSlice, longest, middle_rows, short_rows
+from accel.backends.opencl.loops.gpu.walk import lanes, walk
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody
@@ -41,12 +43,10 @@ def rows_in_lanes(scaffold: Scaffold, rows: Rows, flat: Flat, slices: Sequence[S
         only = (
             None if len(slices) == 1 else needed_for(scaffold.nest, roots(scaffold, rows, schedule, mine, number == 0))
         )
-        body = Body(Writer(), scaffold.context, dict(scaffold.types), only=only, atomic=True)
-        group = most(mine, GROUP, kind.width)
-        sharing = Sharing(flat.extents, kind.width, kind.each)
-        _row(scaffold, body, rows, flat, kind, mine, (group, sharing), finishes=only is None)
-        items = Amount(rows=rows.extents, times=(sharing,))
-        scaffold.kernel(f"rows{number}", body.writer.text, items, group=group, when=short)
+        found = RowSlice(scaffold, number, rows, flat, kind, mine, None if only is None else mine, only)
+        short_rows(found)
+        middle_rows(found)
+        _rows(found, short)
     if len(slices) > 1:
         finish_rows(scaffold, rows, flat, ends, short)
 
@@ -59,18 +59,13 @@ def roots(scaffold: Scaffold, rows: Rows, schedule: Schedule, mine: Places, firs
     return steps + [s for s in mentions.stores(scaffold.nest) if first and id(s) not in outside]
 
 
-def _row(
-    scaffold: Scaffold,
-    body: Body,
-    rows: Rows,
-    flat: Flat,
-    kind: Lanes,
-    mine: Places,
-    size: tuple[int, Sharing],
-    *,
-    finishes: bool,
-) -> None:
-    writer, (group, sharing) = body.writer, size
+def _rows(found: RowSlice, short: Choice) -> None:
+    """The kernel for rows of which lanes have many elements: each lane is a work-item's."""
+    flat, rows, kind, mine = found.flat, found.rows, found.kind, found.mine
+    writer = Writer()
+    body = found.body(writer)
+    group = most(mine, GROUP, kind.width)
+    sharing = Sharing(flat.extents, kind.width, kind.each)
     shared = in_local_memory(writer, mine, group)
     sharing.write(writer, flat.total)
     writer.line("const int place = get_local_id(0), lane = place & ((1 << bits) - 1), first = place - lane;")
@@ -87,10 +82,13 @@ def _row(
     else:
         join_pairs(writer, shared, workers, "(1 << bits)", "(1 << bits)")
     with writer.block(f"if (lane == 0 && number < {rows.count})"):
-        if finishes:
+        if found.ends is None:
             finish(body, rows, shared, "place", f"{flat.total} > 0")
         else:
-            mine.copy(writer, "row", shared, "place")
+            found.ends.copy(writer, "row", shared, "place")
+    items = Amount(rows=rows.extents, times=(sharing,))
+    long = Choice(flat.extents, longest(found), below=False)
+    found.scaffold.kernel(f"rows{found.number}", writer.text, items, group=group, when=(long, short))
 
 
 def finish_rows(scaffold: Scaffold, rows: Rows, flat: Flat, ends: Places, when: Choice | None) -> None:

@@ -65,10 +65,14 @@ def begins_neutral(each: Carried, axis: Axis) -> bool:
     return each.state.monoid.neutral is not None and (each.state.initial is not None or each.each(axis))
 
 
+def place_bytes(places: Places) -> int:
+    """Bytes of the values of one place."""
+    return sum(held.type.bytes + (held.some is not None) for held in places.every)
+
+
 def most(places: Places, limit: int, least: int) -> int:
     """The greatest power of two up to `limit`, but at least `least`, of which local memory holds so many values."""
-    each = sum(held.type.bytes + (held.some is not None) for held in places.every)
-    return max(least, min(limit, 1 << (max(LOCAL_BYTES // each, 1).bit_length() - 1)))
+    return max(least, min(limit, 1 << (max(LOCAL_BYTES // place_bytes(places), 1).bit_length() - 1)))
 
 
 def in_local_memory(writer: Writer, places: Places, count: int) -> Places:

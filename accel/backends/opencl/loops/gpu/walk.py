@@ -41,11 +41,16 @@ def lanes(schedule: Schedule, axis: Axis) -> Lanes:
     return Lanes(size, outer.part is not Part.LANE)
 
 
+def begin(body: Body, shared: Places) -> None:
+    """Begin the states that are left in these places."""
+    for each in shared.every:
+        body.accumulator(each.state, Machine.PLAIN).begin(body.writer, neutral(body.writer, each))
+
+
 def walk(body: Body, flat: Flat, kind: Lanes, shared: Places, lane: str, base: str, end: str) -> None:
     """Begin the states, and take the elements of a lane of the block that begins with element `base`; none from `end` on."""
     writer = body.writer
-    for each in shared.every:
-        body.accumulator(each.state, Machine.PLAIN).begin(writer, _neutral(writer, each))
+    begin(body, shared)
     # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
     if kind.commutes:
         writer.line(f"const position_t begin = {base} + {lane};")
@@ -58,7 +63,7 @@ def walk(body: Body, flat: Flat, kind: Lanes, shared: Places, lane: str, base: s
         body.level(flat.body)
 
 
-def _neutral(writer: Writer, each: Held) -> str | None:
+def neutral(writer: Writer, each: Held) -> str | None:
     """A new variable with what is neutral to a state that begins so."""
-    neutral = each.state.monoid.neutral
-    return struct(writer, each.type.name, list(map(constant, neutral))) if neutral and each.some is None else None
+    leaves = each.state.monoid.neutral
+    return struct(writer, each.type.name, list(map(constant, leaves))) if leaves and each.some is None else None
