@@ -21,11 +21,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="rewrite the golden texts of the selected tests")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # Every stage's verifier runs after every pass. A test process, and those that it starts, only.
     os.environ["ACCEL_VERIFY"] = "1"
     # Nothing that tests find out goes to the user's cache, or comes from it; tests of the cache have their own.
     os.environ["ACCEL_CACHE_DIR"] = ""
+    # What stands for a GPU optimises its code in the long run only (`tests/opencl/platforms.py`).
+    os.environ["ACCEL_TESTS"] = "some" if config.getoption("markexpr") else "all"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

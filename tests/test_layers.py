@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -118,21 +119,25 @@ def imported(tree: ast.AST) -> Iterator[str]:
         pending += ast.iter_child_nodes(node)
 
 
-def parse(module: str) -> ast.Module:
-    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
-
-
-def dependencies(module: str) -> set[str]:
-    """The modules of accel that a module or its stub imports."""
-    stub = MODULES[module].with_suffix(".pyi")
-    types = ast.parse(stub.read_text(encoding="utf-8") if stub.exists() else "")
-    return {*imported(parse(module)), *imported(types)} - {module}
+Trees: TypeAlias = dict[str, ast.Module]
 
 
 @pytest.fixture(scope="module")
-def graph() -> dict[str, set[str]]:
+def trees() -> Trees:
+    return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+
+
+def dependencies(module: str, tree: ast.Module) -> set[str]:
+    """The modules of accel that a module or its stub imports."""
+    stub = MODULES[module].with_suffix(".pyi")
+    types = ast.parse(stub.read_text(encoding="utf-8") if stub.exists() else "")
+    return {*imported(tree), *imported(types)} - {module}
+
+
+@pytest.fixture(scope="module")
+def graph(trees: Trees) -> dict[str, set[str]]:
     """What each module imports."""
-    return {module: dependencies(module) for module in MODULES}
+    return {module: dependencies(module, tree) for module, tree in trees.items()}
 
 
 def test_imports_point_one_way(graph: dict[str, set[str]]) -> None:
@@ -167,8 +172,8 @@ def ends_for_all_else(match: ast.Match) -> bool:
     return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
-def test_matches_say_what_becomes_of_all_else() -> None:
-    matches = [(module, node) for module in MODULES for node in ast.walk(parse(module)) if isinstance(node, ast.Match)]
+def test_matches_say_what_becomes_of_all_else(trees: Trees) -> None:
+    matches = [(module, node) for module in trees for node in ast.walk(trees[module]) if isinstance(node, ast.Match)]
     assert not [(module, match.lineno) for module, match in matches if not ends_for_all_else(match)]
 
 
@@ -185,9 +190,9 @@ def changeable(tree: ast.Module) -> Iterator[str]:
                 pass
 
 
-def test_no_module_holds_what_may_change() -> None:
+def test_no_module_holds_what_may_change(trees: Trees) -> None:
     """Caches apart, which are objects of their own."""
-    assert not [(module, name) for module in MODULES for name in changeable(parse(module))]
+    assert not [(module, name) for module in trees for name in changeable(trees[module])]
 
 
 def test_the_layer_rule_finds_offenders() -> None:

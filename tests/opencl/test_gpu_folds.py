@@ -13,12 +13,11 @@ import pytest
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.loops.gpu import block_groups
-from accel.backends.opencl.machine.features import NARROW_POSITIONS
 from accel.backends.protocol import HostArray, compiled
 from accel.labelled.meaning.order import fold
 from tests.marks import one_in
 from tests.opencl.check import compiled_on, loops, on_device, same
-from tests.opencl.platforms import each_platform, fresh
+from tests.opencl.platforms import each_platform, fresh, gpu_features
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
 Floats: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"  # Any: NumPy's precision
@@ -27,7 +26,7 @@ Floats: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"  #
 def gpu(platform: str) -> OpenCLBackend:
     """A device that is taken for a GPU."""
     on = fresh(platform)
-    on.features = replace(on.features, gpu=True, narrow_positions=NARROW_POSITIONS)
+    on.features = replace(gpu_features(on), together=on.features.together)
     return on
 
 
