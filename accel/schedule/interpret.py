@@ -2,14 +2,17 @@
 
 In: a schedule, and the arrays and sizes of a call. Out: the arrays that the nest makes, the same bits as in its own order, and
 how many partial results of each fold were kept at once. What stands before a loop runs when it is known for which iterations
-around it, what stands after it once the last of its own is done; what lies between is kept. What is packed is computed once.
+around it, what stands after it once the last of its own is done; what lies between is kept. What is packed is computed once,
+what the columns of a row share once for each row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+
+import numpy as np
 
 from accel.ast.meaning.semantics import Value
 from accel.ir import flow, mentions
@@ -22,7 +25,7 @@ from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import dependence, loops
 from accel.schedule.legality import lanes_are_runs
-from accel.schedule.nodes import Axis, Carried, Loop, Margin, Parameter, Part, Piece, Role, Schedule, Size
+from accel.schedule.nodes import Axis, Carried, Line, Loop, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.splitting import inside
 from accel.schedule.tree import Steps, Tree, Unordered
 
@@ -52,9 +55,13 @@ class _Scope:
 
 class _Visit(Body):
     def __init__(self, schedule: Schedule, env: Environment, parameters: Mapping[str, int]) -> None:
-        super().__init__(schedule.nest, env)
+        lines = () if schedule.shared is None else schedule.shared.lines
+        env.arrays.update(
+            {line.array: np.empty(env.shape(line.array.shape), line.array.element.dtype) for line in lines}
+        )
+        super().__init__(schedule.visited, env)
         self._schedule, self._parameters = schedule, parameters
-        self._levels: list[Level] = list(mentions.levels(schedule.nest))
+        self._levels: list[Level] = list(mentions.levels(schedule.visited))
         self._loops = loops(schedule.nest)
         self._carried: dict[str, Carried] = {each.state.name: each for each in schedule.carried}
         pieces = list(enumerate(schedule.pieces))
@@ -65,6 +72,9 @@ class _Visit(Body):
         self._numbers: Numbers = ()
         self._packs = _packed(schedule)
         self._inside = self._inner(schedule.inside)
+        self._lines = lines
+        self._functions.update({id(line.element.function): env.function(line.element.function) for line in lines})
+        self._rows: dict[Numbers, Sequence[Sequence[Value]]] = {}
         self._memory: dict[tuple[int, Numbers], Mapping[str, Value]] = {}
         self.kept: dict[str, int] = {}
         self._now: dict[str, int] = {}
@@ -75,7 +85,7 @@ class _Visit(Body):
         if not margins:
             return None
         level = self._levels[-1]
-        made = inside.statements(self._schedule.nest, margins)
+        made = inside.statements(self._schedule.visited, margins)
         functions = [each.function for each in made if isinstance(each, OneToOne)]
         self._functions.update({id(function): self._env.function(function) for function in functions})
         return Level(made[: len(level.before)], None, made[len(level.before) :])
@@ -180,6 +190,8 @@ class _Visit(Body):
             up = loop.direction is LoopDirection.UP
             scope.streams[loop.index.name] = numbers[-1] if up else around.extent - 1 - numbers[-1]
         self._within(numbers)
+        if level.loop is None and self._lines:
+            self._read_lines(numbers[:-1])
         self.statements(self._level(numbers).before)
         if level.loop is not None:
             scope.extent = scope.remaining = self.extent(level.loop)
@@ -202,6 +214,23 @@ class _Visit(Body):
             around.remaining -= 1
             if not around.remaining:
                 self._leave(numbers[:-1])
+
+    def _read_lines(self, row: Numbers) -> None:
+        """The lines are those of this row, which are made when one of its columns is visited first."""
+        if row not in self._rows:
+            self._rows[row] = [list(self._values(line)) for line in self._lines]
+        for line, values in zip(self._lines, self._rows[row], strict=True):
+            self._env.arrays[line.array][:] = values
+
+    def _values(self, line: Line) -> Iterator[Value]:
+        """A line, where its row's loops are; the index of its columns is left as it was."""
+        index, (out,) = self._loops[-1].index.name, line.element.outs
+        column = self.streams[index]
+        for each in range(*self._env.shape(line.array.shape)):
+            self.streams[index] = each
+            super().statements([line.element])
+            yield self.streams.pop(out.name)
+        self.streams[index] = column
 
     def _within(self, numbers: Numbers) -> None:
         """Statements run in this scope from here on."""

@@ -21,6 +21,7 @@ from accel.labelled.scalar import Constant, Function
 from accel.schedule.axes import dependence, loops
 from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.rounds import rounds
+from accel.schedule.splitting.alike import alike
 
 ORDERS = (Role.ORDERED, Role.PRODUCTS)
 """Roles of axes whose elements are numbered."""
@@ -324,9 +325,18 @@ def against_splitting(schedule: Schedule, margins: Sequence[Margin]) -> str | No
     return None
 
 
+def against_sharing(schedule: Schedule) -> str | None:
+    """Why what columns share may not be made first."""
+    if schedule.shared or schedule.inside or schedule.packs:
+        return "it is shared or split already, or what it makes is packed"
+    return "no columns ask for the same values" if alike(schedule.nest) is None else None
+
+
 def against_packing(schedule: Schedule, streams: Iterable[Stream], at: int) -> str | None:
     """Why streams may not be computed at once for all pieces from `at` on."""
     nest = schedule.nest
+    if schedule.shared:
+        return "what columns share is made first"
     found, inside = dependence(nest), schedule.pieces[at:]
     needed = frozenset().union(*(found[stream.name] for stream in streams))
     reads = [piece for piece in inside if piece.axis.depths & needed]

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import TypeAlias, Union
 
 from accel.errors import AccelError
-from accel.ir.nodes import LoopDirection, ManyToOne, Nest, Operand, State, Stream
+from accel.ir.nodes import LoopDirection, ManyToOne, Nest, OneToOne, Operand, State, Stream
 from accel.labelled.array import Array, Extent
 
 
@@ -45,6 +45,7 @@ class Template(Enum):
     TURNED_BLOCKS = "turned blocks"
     PATCHES = "patches"
     STRIPS = "strips"
+    LINES = "lines"
     ITEM_TILES = "tiles in work-items"
     LITERAL = "literal"
 
@@ -231,6 +232,27 @@ class Margin:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """Values for every column of a row: an array of one dimension, and what makes its element, as the loop's index goes on."""
+
+    array: Array
+    element: OneToOne
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What is made first of each row, an entry of the innermost loop, and the nest whose innermost loop reads it there."""
+
+    lines: tuple[Line, ...]
+    nest: Nest = field(repr=False)
+
+    @property
+    def columns(self) -> int:
+        """How many a row has."""
+        return self.lines[0].array.shape[0].offset
+
+
+@dataclass(frozen=True, slots=True)
 class Subdivide:
     """Piece `at` becomes two, the inner one with `size` iterations; an ordered axis becomes blocks, steps and `size` lanes."""
 
@@ -299,7 +321,12 @@ class Split:
     margins: tuple[Margin, ...]
 
 
-Rule: TypeAlias = Union[Subdivide, Carry, Flip, Flatten, Reverse, Run, Keep, Packed, Split]
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What columns of the innermost loop share is made first, for a whole row."""
+
+
+Rule: TypeAlias = Union[Subdivide, Carry, Flip, Flatten, Reverse, Run, Keep, Packed, Split, Share]
 """One step of a derivation; `rules.py` has a function for each."""
 
 
@@ -310,7 +337,8 @@ class Schedule:
     `accumulations`: by the names of states, outermost first. `rounds`: the states whose totals or counts of parts are found
     before all else runs, those of a later round with those of earlier ones. `steps`: the rules that made this of the nest's own
     order. `inside`: where the innermost loop runs without the conditions that are decided there (`splitting/inside.py`), as
-    margins of loops, outermost first; empty if it runs as it stands everywhere. `carried`: the nest's states.
+    margins of loops, outermost first; empty if it runs as it stands everywhere. `shared`: what is made first of each row, if
+    anything is (`splitting/alike.py`). `carried`: the nest's states.
     """
 
     nest: Nest = field(repr=False)
@@ -322,7 +350,13 @@ class Schedule:
     rounds: tuple[tuple[str, ...], ...]
     steps: tuple[Rule, ...]
     inside: tuple[Margin, ...]
+    shared: Lines | None
     carried: tuple[Carried, ...] = field(compare=False, repr=False)
+
+    @property
+    def visited(self) -> Nest:
+        """The nest whose innermost loop runs: it reads what is shared, if anything is."""
+        return self.nest if self.shared is None else self.shared.nest
 
     def of(self, axis: Axis) -> tuple[Piece, ...]:
         """The pieces of an axis, as they run."""

@@ -5,7 +5,7 @@ allowed is what leaves the tree in which docs/order.md combines elements as it i
 
 The rules are those of [Ber]: `subdivide` (eqs. 44, 47, 49), `flip` (eqs. 36, 42, 43), `flatten`. With `carry`
 parts of an axis of running states begin with what those before them come to; `kind`, `keep` and `pack` say how the pieces run,
-how states are kept meanwhile, and where what views read stands in memory.
+how states are kept meanwhile, and where what views read stands in memory; `split` and `share`, what the innermost loop runs.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from accel.schedule.nodes import (
     Rule,
     Run,
     Schedule,
+    Share,
     Size,
     Split,
     Subdivide,
     Template,
 )
 from accel.schedule.rounds import rounds
+from accel.schedule.splitting.alike import alike
 
 
 def original(nest: Nest) -> Schedule:
@@ -53,7 +55,7 @@ def original(nest: Nest) -> Schedule:
     states = carried(nest)
     found = axes(nest, states)
     kept = tuple((each.state.name, in_nest_order(each.state)) for each in states)
-    return Schedule(nest, Template.LITERAL, found, tuple(map(Piece, found)), (), kept, (), (), (), states)
+    return Schedule(nest, Template.LITERAL, found, tuple(map(Piece, found)), (), kept, (), (), (), None, states)
 
 
 def apply(schedule: Schedule, rule: Rule) -> Schedule:
@@ -77,6 +79,8 @@ def apply(schedule: Schedule, rule: Rule) -> Schedule:
             return pack(schedule, streams, at)
         case Split(margins):
             return split(schedule, margins)
+        case Share():
+            return share(schedule)
         case _:
             assert_never(rule)
 
@@ -221,6 +225,12 @@ def split(schedule: Schedule, margins: Sequence[Margin]) -> Schedule:
     """Within these margins of some loops, the innermost loop runs without the conditions that are decided there."""
     _require(legality.against_splitting(schedule, margins), "cannot split")
     return replace(_made(schedule, schedule.pieces, Split(tuple(margins))), inside=tuple(margins))
+
+
+def share(schedule: Schedule) -> Schedule:
+    """What several columns of the innermost loop compute alike is made first, for all columns of a row, and kept that long."""
+    _require(legality.against_sharing(schedule), "cannot share")
+    return replace(_made(schedule, schedule.pieces, Share()), shared=alike(schedule.nest))
 
 
 def _piece(schedule: Schedule, at: int) -> Piece:

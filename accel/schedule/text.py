@@ -17,7 +17,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.ir.text import operand_text
 from accel.labelled.array import Array
-from accel.labelled.scalar_text import plain_name
+from accel.labelled.scalar_text import plain_name, shape_text
 from accel.schedule.axes import loops
 from accel.schedule.nodes import (
     Carry,
@@ -33,6 +33,7 @@ from accel.schedule.nodes import (
     Run,
     Schedule,
     Series,
+    Share,
     Size,
     Split,
     Subdivide,
@@ -62,6 +63,9 @@ def _lines(schedule: Schedule, part: str) -> Iterator[str]:
                 names = ", ".join(stream.name for stream in pack.streams)
                 yield f"  pack {names} by {', '.join(map(_short, pack.layout))}"
         yield f"  {_piece(piece)}"
+    if schedule.shared is not None:
+        kinds = ", ".join(f"{line.array.element}{shape_text(line.array.shape)}" for line in schedule.shared.lines)
+        yield f"  lines {kinds} along {loops(schedule.nest)[-1].index.name}"
     if schedule.inside:
         yield f"  inside {', '.join(_margin(schedule.nest, margin) for margin in schedule.inside)}"
     running = {state.name: state.running for state in mentions.states(schedule.nest)}
@@ -122,5 +126,7 @@ def rule_text(rule: Rule) -> str:
             return f"pack {', '.join(streams)} at {at}"
         case Split(margins):
             return f"split {', '.join(f'{each.depth} {each.low} {each.high}' for each in margins)}"
+        case Share():
+            return "share"
         case _:
             assert_never(rule)

@@ -87,6 +87,23 @@ def test_which_kernels_there_are() -> None:
         assert ("lines(" in text(shape, boundary)) is lines, shape
 
 
+@each_platform
+def test_strips_where_lines_are_no_sums_and_products(platform: str) -> None:
+    def program(xs: Handle) -> Handle:
+        ys = grid(xs, (6, 40))
+        return A.stencil(
+            lambda n: A.max(across(n, 2, -1), n(0, 0)) - across(n, 2, 0) * across(n, 2, 1), A.boundary.wrap, ys
+        )
+
+    data: HostArray = np.random.default_rng(1).normal(size=997)
+    given: Any = data  # Any: `use` wants to know of what
+    expected = A.run(program(A.use(given)), backend="interpreter")
+    same(compiled_on(fresh(platform), program, data)((data,)), [expected])
+    stages = A.explain(program, data, backend="opencl").stages
+    assert "lines f64[40]" in stages["schedule"]
+    assert "_lines(" not in stages["opencl"]
+
+
 def test_no_row_is_made_twice() -> None:
     shape = (64, 700)
     planned, _ = loops("greedy", [blurred(use(np.ones(5)), shape, "wrap")])

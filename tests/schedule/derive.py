@@ -23,6 +23,7 @@ from accel.schedule.nodes import (
     Rule,
     Run,
     Schedule,
+    Share,
     Split,
     Subdivide,
 )
@@ -77,6 +78,7 @@ def _rule(draw: random.Random, schedule: Schedule) -> Rule:
         Flatten(at),
         Reverse(at),
         Run(at, draw.choice(list(Kind))),
+        Share(),
         Split(
             tuple(
                 Margin(depth, draw.choice(_MARGINS), draw.choice(_MARGINS))

@@ -192,6 +192,19 @@ def scanned_phases(n: int = 1300) -> Example:
     return lowered(program, floats(n))
 
 
+def lines(rows: int = 5, columns: int = 12) -> Example:
+    """A stencil whose columns share sums across rows."""
+
+    def across(n: Any, k: int) -> Any:  # Any: a neighbourhood, an expression
+        return n(-2, k) + n(-1, k) * 0.7 + n(1, k) - n(2, k)
+
+    def program(xs: Handle) -> object:
+        grid = A.compute(A.generate((rows, columns), lambda ix: xs[A.toIndex(A.index(rows, columns), ix) % 29]))
+        return A.stencil(lambda n: n(0, 1) * across(n, -1) - across(n, 0) * across(n, 1), A.boundary.wrap, grid)
+
+    return lowered(program, floats(29))
+
+
 EXAMPLES = (
-    *MAPS_AND_FOLDS, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases, scanned_phases,
+    *MAPS_AND_FOLDS, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases, scanned_phases, lines,
 )  # fmt: skip

@@ -11,7 +11,8 @@ import accel as A
 from accel.ir.mentions import function_statements, functions
 from accel.ir.nodes import Nest
 from accel.labelled.scalar import Compute, Load
-from accel.schedule.splitting.alike import MOST, Lines, alike
+from accel.schedule.nodes import Lines
+from accel.schedule.splitting.alike import FIRST_LEAF, MOST, alike
 from tests.schedule import programs
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
@@ -33,7 +34,7 @@ def loads(nest: Nest) -> int:
 
 
 def lines(nest: Nest) -> Lines:
-    found = alike(nest, 100)
+    found = alike(nest)
     assert found is not None
     return found
 
@@ -46,7 +47,7 @@ def test_a_sum_across_rows_is_a_line() -> None:
     nest = stencil(lambda n: across(n, -1) + across(n, 1) + n(0, 0))
     found = lines(nest)
     (line,) = found.lines
-    assert (line.array.label, [extent.offset for extent in line.array.shape]) == (100, [40])
+    assert (line.array.label, line.array.leaf, found.columns) == (nest.label, FIRST_LEAF, 40)
     made = list(function_statements(line.element.function))
     assert sum(isinstance(each, Load) for each in made) == 4
     assert sum(isinstance(each, Compute) and each.out.type.is_float for each in made) == 4
@@ -74,9 +75,9 @@ NOTHING: dict[str, Any] = {  # Any: functions of a neighbourhood
 
 @pytest.mark.parametrize("name", NOTHING)
 def test_what_has_no_lines(name: str) -> None:
-    assert alike(stencil(NOTHING[name]), 100) is None
+    assert alike(stencil(NOTHING[name])) is None
 
 
 def test_lines_fit_into_the_first_cache() -> None:
     for columns, fits in ((MOST // 8, True), (MOST // 8 + 1, False)):
-        assert (alike(stencil(lambda n: across(n, -1) + across(n, 1), columns), 100) is not None) is fits
+        assert (alike(stencil(lambda n: across(n, -1) + across(n, 1), columns)) is not None) is fits

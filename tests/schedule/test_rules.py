@@ -13,6 +13,7 @@ from accel.schedule.nodes import (
     AccelScheduleError,
     Accumulation,
     Kind,
+    Margin,
     Parameter,
     Part,
     Piece,
@@ -21,7 +22,7 @@ from accel.schedule.nodes import (
     Schedule,
     Subdivide,
 )
-from accel.schedule.rules import carry, flatten, flip, keep, kind, original, pack, reverse, subdivide
+from accel.schedule.rules import carry, flatten, flip, keep, kind, original, pack, reverse, share, split, subdivide
 from accel.schedule.text import schedule_text
 from tests.schedule import programs
 from tests.schedule.programs import Example
@@ -128,6 +129,10 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("no piece inside", lambda: pack(kind(own(programs.whole()), 0, Kind.SERIAL), ["e0"], 2)),
     ("before it is there", lambda: pack(own(programs.rows()), ["e2"], 0)),
     ("no statement makes them", lambda: pack(own(programs.matmul()), ["e7"], 0)),
+    ("no columns ask for the same values", lambda: share(own(programs.transposed()))),
+    ("shared or split already", lambda: share(share(own(programs.lines(), 1)))),
+    ("shared or split already", lambda: share(split(own(programs.lines(), 1), [Margin(1, 1, 1)]))),
+    ("what columns share is made first", lambda: pack(share(own(programs.lines(), 1)), ["e3"], 0)),
     ("packs come last", lambda: flip(pack(own(programs.matmul()), ["e0_l2"], 0), 0)),
 ]
 

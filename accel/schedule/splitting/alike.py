@@ -22,29 +22,17 @@ from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Block, Compute, Function, Load, Operand, Statement, Variable, constant
 from accel.labelled.scalars.simplify import select_results
 from accel.schedule.axes import loops
+from accel.schedule.nodes import Line, Lines
 
 MOST = 1 << 14
 """Bytes of all lines, at most: half of the first cache."""
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Values for every column of a row: an array of one dimension, and what makes its element, as the loop's index goes on."""
-
-    array: Array
-    element: OneToOne
+FIRST_LEAF = 2000
+"""Leaves of the nest's label from here on are lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Lines, in no order, and the nest whose innermost loop reads them."""
-
-    lines: tuple[Line, ...]
-    nest: Nest
-
-
-def alike(nest: Nest, label: int) -> Lines | None:
-    """The lines of a nest, with this label and the next ones; None if there are none."""
+def alike(nest: Nest) -> Lines | None:
+    """The lines of a nest; None if there are none."""
     every = loops(nest)
     extent = extent_of(every[-1]) if every else None
     if extent is None or extent.variable is not None:
@@ -59,7 +47,9 @@ def alike(nest: Nest, label: int) -> Lines | None:
     for statement in parts[-1][0]:
         if isinstance(statement, OneToOne) and statement.when is None:
             found = _Values(statement, column, within, extent)
-            arrays = [Array(label + len(lines) + n, 0, x.type, (extent,)) for n, (x, _) in enumerate(found.kept)]
+            arrays = [
+                Array(nest.label, FIRST_LEAF + len(lines) + n, x.type, (extent,)) for n, (x, _) in enumerate(found.kept)
+            ]
             lines += map(found.line, arrays, [x for x, _ in found.kept])
             statement = found.reading(arrays)
         changed.append(statement)
@@ -182,7 +172,7 @@ class _Values:
         given = [
             a if p in self._steady or p in self._places else constant(p.type, 0) for p, a in arguments(self._statement)
         ]
-        out = Stream(f"line{array.label}", variable.type)
+        out = Stream(f"line{array.leaf - FIRST_LEAF}", variable.type)
         return Line(array, OneToOne((out,), select_results(function, [0]), tuple(given)))
 
     def reading(self, arrays: Sequence[Array]) -> OneToOne:

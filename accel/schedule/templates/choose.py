@@ -18,7 +18,7 @@ from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
 from accel.schedule.templates.cpu.packed_folds import packed_folds
-from accel.schedule.templates.cpu.strips import strips, suits_all
+from accel.schedule.templates.cpu.strips import lines, strips, suits_all
 from accel.schedule.templates.derive import (
     by_blocks,
     by_column_scans,
@@ -37,7 +37,7 @@ from accel.schedule.templates.gpu.row_series import in_groups
 from accel.schedule.templates.gpu.scatters import scatters
 from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
-from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
+from accel.schedule.templates.rows import carried_rows, copied_rows, lined_rows, merged_rows, rows
 from accel.schedule.templates.series import ByRows, Rows, on_processor, program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
@@ -51,7 +51,8 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
     match machine:
         case Processor():
             by_rows = rows(nest)
-            return NestSchedules(nest, (*_before_rows(nest, by_rows), Way((by_rows,))))
+            others = tuple(_before_rows(nest, by_rows))
+            return NestSchedules(nest, (*others, Way(((None if others else lined_rows(nest)) or by_rows,))))
         case WorkItems():
             return NestSchedules(nest, _ways(nest, machine))
         case _:
@@ -88,6 +89,8 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     if turned is not None and machine.gpu:
         yield Way((by_turned_blocks(nest, turned),), turned)
     elif (mapped := patches(nest) if machine.gpu or turned is not None else strips(nest)) is not None:
+        if not machine.gpu and (rows_of_lines := lines(nest)) is not None:
+            yield Way((rows_of_lines,))
         yield Way((mapped,))
         if suits_all(mapped):
             return

@@ -21,6 +21,7 @@ from accel.schedule.legality import ORDERS, against_subdividing, any_order, most
 from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
 from accel.schedule.phases import STRIP, Phase, phases
 from accel.schedule.splitting.inside import inside
+from accel.schedule.splitting.lines import lined
 
 CHUNK = Parameter("chunk", BLOCK)
 """How many iterations a thread takes at once."""
@@ -29,6 +30,19 @@ CHUNK = Parameter("chunk", BLOCK)
 def rows(nest: Nest, lanes: bool = True) -> Schedule:
     """The nest row by row; without `lanes` one iteration of the innermost loop after the other."""
     return _rows(nest, in_lanes(nest) if lanes else None, on_threads(nest))
+
+
+def lined_rows(nest: Nest) -> Schedule | None:
+    """The same, but each row begins with what its columns share; None where they share nothing, or no rows run in lanes."""
+    every = flat_loops(nest)
+    if every is None or every[-1].body.loop is not None or in_lanes(nest) is None or phases(nest, every[-1]):
+        return None
+    found = lined(rules.original(nest))
+    if found is None:
+        return None
+    for _ in every[1:-1]:
+        found = rules.flatten(found, 0)
+    return rules.named(_on_threads(_by_lanes(found, threads=True, in_strips=False)), Template.ROWS)
 
 
 def merged_rows(by_rows: Schedule) -> Schedule | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.states.analysis import REGISTER_BYTES, weight
+from accel.backends.llvm.states.analysis import REGISTER_BYTES, visited_weight
 from accel.backends.llvm.text.code import Code
 from accel.ir import mentions
 from accel.ir.nodes import For, ManyToOne, Nest, Read, Scatter, Write
@@ -79,7 +79,7 @@ def duration(text: NestText) -> Duration:
     nest, vector = text.nest, text.plan.vector
     scans = {state.name for state in mentions.states(nest) if state.running and not state.monoid.exact}
     steps = sum(isinstance(s, ManyToOne) and s.state in scans for s in mentions.statements(nest))
-    instructions = weight(nest, TIME) + SCAN_STEPS * steps
+    instructions = visited_weight(text.plan.schedule, TIME) + SCAN_STEPS * steps
     if vector is None:
         each = SCALAR_INSTRUCTION
     else:
@@ -104,7 +104,7 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
     """Of `extent` iterations, an i64, of the outermost loops: a double."""
     code = levels.routine.code
     iterations = code.emit(f"sitofp i64 {extent} to double")
-    for level in mentions.levels(text.nest):
+    for level in mentions.levels(text.visited):
         if level.loop is None or level.loop in outermost:
             continue
         inner = level.loop.extent

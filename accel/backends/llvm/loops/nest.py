@@ -16,6 +16,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, extremes
+from accel.backends.llvm.loops.lines import rows as lines
 from accel.backends.llvm.loops.put_off import put_off
 from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.targets import Turns, taken_in_turns
@@ -53,6 +54,7 @@ class NestText:
         one is a part. `read`: arrays that the program reads itself."""
         self.name = name
         self.nest = nest
+        self.visited = plan.schedule.visited
         self.plan = plan
         self.sites = sites
         self.read = read
@@ -139,13 +141,16 @@ class Levels:
             self._in_sequence(loop, low, high, extent)
 
     def in_vectors(self, loop: For, plan: VectorPlan, low: str, high: str, extent: str) -> None:
-        """Iterations low .. high-1 of an innermost loop, several at once."""
+        """Iterations low .. high-1 of an innermost loop, several at once; before them what they share."""
         if self._text.sites is None and (found := search(loop)) is not None:
             record, pointer = self._text.records[found.state], self.pointers[found.state]
             SearchLoop(self.memory, self.streams, loop, found, record, pointer).write(low, high)
             return
         if self._text.sites is None and (sought := extremes(self._text.nest, loop)) is not None:
             self._in_turn(loop, sought, plan, (low, high, extent))
+            return
+        if (shared := self._text.plan.schedule.shared) is not None:
+            lines.write(shared, loop, plan, self.memory, self.functions, self.streams)
             return
         self._vectors(loop, plan).write(low, high, extent)
 

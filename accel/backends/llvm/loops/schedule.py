@@ -34,7 +34,7 @@ BLOCK_HEAD = 2
 
 def write(text: NestText, alternatives: Sequence[Alternative] = ()) -> None:
     """All functions of the nest: `@<name>(block)` is what Python calls. `alternatives` are tried before rows."""
-    level = text.nest.body
+    level = text.visited.body
     routine = Routine(f"i64 @{text.name}_run(ptr %frame)", hot=False)
     levels = Levels(text, routine, "ret i64 1")
     levels.statements(level.before)
@@ -129,7 +129,7 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
         flat = Flat(text, loops)
         extent = flat.positions(levels)
         text.routines.append(flat.body())
-    note_streaming(text, levels, extent, innermost)
+    note_streaming(text, levels, extent, text.plan.each)
     time = nanoseconds(text, levels, loops or [loop], extent)
     small, large, after = routine.label(), routine.label(), routine.label()
     routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), small, large)
@@ -149,17 +149,16 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     routine.place(after)
 
 
-def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
+def note_streaming(text: NestText, levels: Levels, extent: str, each: int) -> None:
     """Says whether stores go past the caches: the nest writes more than these hold, and no random reads have them wait. Where
-    the processor keeps stores, the program also reads nothing of it itself, in a later nest or in the next turn of a loop."""
+    the processor keeps stores, the program also reads nothing of it itself, in a later nest or in the next turn of a loop.
+
+    `each`: how many elements an iteration of the outermost loops writes; 0 if that is not known.
+    """
     processor = host().processor
     writes = [s for s in mentions.statements(text.nest) if isinstance(s, Write)]
-    counts = (
-        is_flat
-        and not read_at_data(text.nest)
-        and not (processor.keeps_stores and any(write.array in text.read for write in writes))
-    )
-    written = sum(write.array.element.bytes for write in writes) if counts else 0
+    kept = processor.keeps_stores and any(write.array in text.read for write in writes)
+    written = 0 if kept or read_at_data(text.nest) else each * sum(write.array.element.bytes for write in writes)
     code = levels.routine.code
     large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {processor.cached_bytes}")
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))

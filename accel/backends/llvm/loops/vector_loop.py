@@ -157,6 +157,7 @@ class VectorLoop:
                 not isinstance(statement, Write)
                 or statement.when is not None
                 or self._loop.direction is not LoopDirection.UP
+                or self._memory.view.is_moved(statement.array)
             ):
                 continue
             *outer, last = statement.index or (None,)

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
+from accel.backends.llvm.machine.target import host
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
@@ -110,7 +111,15 @@ class NestPlan:
     def flat(self) -> Sequence[For] | None:
         """The loops from the outermost one on that run as one; None if they are not several."""
         count = len(self.schedule.axes[0].loops)
-        return loops(self.schedule.nest)[:count] if count > 1 else None
+        return loops(self.schedule.visited)[:count] if count > 1 else None
+
+    @property
+    def each(self) -> int:
+        """How many elements an iteration of these loops, or of the outermost one, has: one, or a row in lines; 0 if that is
+        not known."""
+        if self.schedule.shared is not None:
+            return self.schedule.shared.columns
+        return int(len(self.schedule.axes) == 1)
 
     @property
     def parallel(self) -> bool:
@@ -125,7 +134,7 @@ class NestPlan:
 
 def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
     """How a nest is written that runs by rows as the schedule says. `merged`: where loops have merged, if that differs."""
-    nest = schedule.nest
+    nest = schedule.visited
     if not schedule.pieces or schedule.pieces[-1].kind is not Kind.VECTOR:
         return NestPlan(schedule, None, None)
     phases = phases_of(schedule)
@@ -140,6 +149,12 @@ def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
         )
     in_one = None if merged is None else _vector_plan(nest, loops(nest)[-1], dict(merged.accumulations), phases)
     return NestPlan(schedule, vector, in_one)
+
+
+def plain_plan(nest: Nest, loop: For) -> VectorPlan:
+    """How a loop is written that carries nothing, and all of which is inside: narrower vectors follow the last one."""
+    made = _vector_plan(nest, loop, {}, ())
+    return made if host().stores_under_masks else replace(made, inside=Inside(loop.body.before, (), ()))
 
 
 def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases: tuple[Phase, ...]) -> VectorPlan:
@@ -255,6 +270,12 @@ def _weight(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
 def weight(nest: Nest, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions an iteration of the innermost loop takes."""
     return 1 + sum(_weight(statement, column) for statement in mentions.statements(nest))
+
+
+def visited_weight(schedule: Schedule, column: Work = INSTRUCTIONS) -> int:
+    """The same where the nest runs as the schedule says: of what columns share each of them makes its own."""
+    shared = () if schedule.shared is None else schedule.shared.lines
+    return weight(schedule.visited, column) + sum(1 + _weight(line.element, column) for line in shared)
 
 
 def counts_lanes(state: State, step: ManyToOne) -> bool:

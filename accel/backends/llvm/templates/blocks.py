@@ -76,7 +76,7 @@ class BlockLoops:
         extents = [(loop, levels.extent(loop)) for loop in self._blocks.loops]
         for _, extent in extents:
             elements = code.emit(f"mul i64 {elements}, {extent}")
-        note_streaming(self._text, levels, elements, is_flat=True)
+        note_streaming(self._text, levels, elements, 1)
         sizes = self._sizes(levels)
         for loop, extent in extents:
             total = code.emit(f"mul i64 {total}, {self._count(levels, sizes, loop, extent)}")

@@ -115,7 +115,7 @@ class ChainedLoop:
         code, view = routine.code, levels.view
         place_records(text, levels, loop, view.word(RECORDS, "ptr"))
         extent, innermost = levels.extent(loop), loop.body.loop is None
-        note_streaming(text, levels, extent, innermost)
+        note_streaming(text, levels, extent, int(innermost))
         least = BLOCK if innermost or self._in_order else 1
         least = PIECE_BLOCKS * BLOCK if self._pieces else least
         most = MOST_PIECES if self._pieces else MOST_LINKS

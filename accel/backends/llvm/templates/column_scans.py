@@ -68,7 +68,7 @@ class ScanStrips:
             outer = code.emit(f"mul i64 {outer}, {levels.own_extent(loop)}")
         rows = code.emit(f"mul i64 {outer}, {levels.own_extent(self._columns.scanned)}")
         elements = code.emit(f"mul i64 {rows}, {columns}")
-        note_streaming(self._text, levels, elements, is_flat=True)
+        note_streaming(self._text, levels, elements, 1)
         time = duration(self._text).of(code, code.emit(f"sitofp i64 {elements} to double"))
         small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         threads = routine.load("i64", levels.view.address(THREADS))

@@ -125,7 +125,7 @@ class CopiedTargets:
         place_records(text, levels, loop, view.word(RECORDS, "ptr"))
         threads, extent = view.word(THREADS), view.word(text.frame.stream(_EXTENT))
         innermost = (self._loops or [loop])[-1].body.loop is None
-        note_streaming(text, levels, extent, innermost)
+        note_streaming(text, levels, extent, int(innermost))
         blocks = innermost or any(not state.monoid.exact for state in loop.states)
         time = self._time(levels, extent)
         least, partial = BLOCK if blocks else 1, bool(loop.states)

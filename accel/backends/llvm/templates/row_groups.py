@@ -89,7 +89,7 @@ class RowsAtOnce:
             some = code.parts(extent, str(self._lanes)) if loop == self._rows.rows else extent
             parts = code.emit(f"mul i64 {parts}, {some}")
         self._text.routines.append(self._routine())
-        note_streaming(self._text, levels, elements, is_flat=True)
+        note_streaming(self._text, levels, elements, 1)
         launch(self._text, levels, self._name, parts, elements, self._lanes * TYPICAL)
 
     def _routine(self) -> Routine:

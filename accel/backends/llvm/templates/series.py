@@ -66,9 +66,9 @@ class SeriesText:
         row is, and the nanoseconds of all rows; -1 if another template suits it better, or something failed."""
         text = self._members[number].text
         routine = Routine(f"i64 @{self.name}_prepare{number}(ptr %frame, ptr %time)", hot=False)
-        levels, code, loop = Levels(text, routine, "ret i64 -1"), routine.code, text.nest.body.loop
+        levels, code, loop = Levels(text, routine, "ret i64 -1"), routine.code, text.visited.body.loop
         assert loop is not None
-        levels.statements(text.nest.body.before)
+        levels.statements(text.visited.body.before)
         levels.keep_streams()
         for alternative in self._members[number].alternatives:
             self._leave_if(routine, alternative.applies(levels))
@@ -77,8 +77,7 @@ class SeriesText:
             positions = Flat(text, loops).positions(levels)
             iterations, total = code.emit(f"sdiv i64 {positions}, {total}"), positions
         time = nanoseconds(text, levels, loops or [loop], total)
-        innermost = (loops[-1] if loops else loop).body.loop is None
-        schedule.note_streaming(text, levels, total, innermost and not self._is_read_later(number))
+        schedule.note_streaming(text, levels, total, 0 if self._is_read_later(number) else text.plan.each)
         routine.store("double", time, "%time")
         failed = routine.load("i64", levels.view.address(FAILED))
         self._leave_if(routine, code.emit(f"icmp ne i64 {failed}, 0"))

@@ -53,7 +53,7 @@ class RowLoops:
                 f"mul i64 {parts}, {self._groups(levels, extent) if loop == self._rows.lanes else extent}"
             )
         self._text.routines.append(self._routine())
-        note_streaming(self._text, levels, elements, is_flat=True)
+        note_streaming(self._text, levels, elements, 1)
         launch(self._text, levels, f"{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
 
     def _groups(self, levels: Levels, extent: str) -> str:

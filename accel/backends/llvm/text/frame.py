@@ -105,6 +105,10 @@ class FrameView:
         """The address of the array's first element."""
         return self._moved.get(array) or self.word(self.frame.data(array), "ptr")
 
+    def is_moved(self, array: Array) -> bool:
+        """Whether what is written here finds it in this function's own memory."""
+        return array in self._moved
+
     @contextmanager
     def moved(self, places: Mapping[Array, str]) -> Iterator[None]:
         """What is written inside finds these arrays at other addresses."""

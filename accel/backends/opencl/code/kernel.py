@@ -298,11 +298,6 @@ class Scaffold:
         """That of a part of the nest."""
         return Scaffold(nest, f"{self.prefix}_{number}", self.context, self)
 
-    @property
-    def free_label(self) -> int:
-        """From this label on no array of the kernels has one."""
-        return 1 + max(array.label for array in (*self.parameters.arrays, *self._rooms, *mentions.arrays(self.nest)))
-
     def counts(self, axes: Iterable[Product]) -> None:
         """Kernels count the iterations of these axes."""
         self._axes.update(axes)

@@ -1,4 +1,4 @@
-"""Maps whose columns ask for the same values (`accel/schedule/splitting/alike.py`): a work-item makes a row, these values
+"""Maps whose columns ask for the same values (`accel/schedule/splitting/lines.py`): a work-item makes a row, these values
 first, which it keeps in arrays of its own.
 
 So stencils on CPUs load a sum of rows above and below once, and not once for each column that it stands in. Columns go by in
@@ -9,7 +9,6 @@ one by one, by the same work-item.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from accel.ast.tree.types import F32, F64
 from accel.backends.opencl.code.body import Body
@@ -21,25 +20,22 @@ from accel.backends.opencl.loops.strips import ByStrips
 from accel.backends.opencl.loops.vectors import Vectors, width
 from accel.ir.nodes import Stream
 from accel.schedule.axes import loops
-from accel.schedule.nodes import Schedule
-from accel.schedule.splitting.alike import Line, alike
-from accel.schedule.splitting.inside import inside, statements
+from accel.schedule.nodes import Line, Schedule
+from accel.schedule.splitting.inside import statements
 
 ELEMENTS = 1024
 """About those of a group: groups are what cores share out."""
 
 
 def in_lines(scaffold: Scaffold, schedule: Schedule) -> NestKernels | None:
-    """A work-item for each row of a map in strips; None where columns have nothing in common, or are no vectors of floats."""
-    shared = alike(scaffold.nest, scaffold.free_label)
-    if shared is None or not scaffold.context.trusts:
+    """A work-item for each row of a map; None where what it makes is no vectors of floats, sums and products of others."""
+    shared = schedule.shared
+    assert shared is not None
+    if not scaffold.context.trusts:
         return None
-    margins = inside(shared.nest)
-    found = ByStrips(shared.nest, replace(schedule, inside=margins))
-    kind, count = shared.lines[0].array.element, shared.lines[0].array.shape[0].offset
-    if not found.around or margins not in ((), (found.margin,)) or kind not in (F32, F64):
-        return None
-    if width(kind) > count - found.edges:
+    found = ByStrips(shared.nest, schedule)
+    kind, count = shared.lines[0].array.element, shared.columns
+    if kind not in (F32, F64):
         return None
     body = Body(Writer(), scaffold.context, dict(scaffold.types))
     strips = found.enter_rows(body, max(ELEMENTS // count, 1))
@@ -52,7 +48,7 @@ def in_lines(scaffold: Scaffold, schedule: Schedule) -> NestKernels | None:
         return None
     if found.edges:
         found.write_edges(body)
-    every = statements(shared.nest, margins)
+    every = statements(shared.nest, schedule.inside)
     if not _by_vectors(body, column, lanes, found.margin.low, last, lambda made: made.write(every)):
         return None
     scaffold.kernel("lines", body.writer.text, strips, serial=True)

@@ -60,9 +60,10 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
             return into_copies(scaffold, flat(scaffold.nest, axis), copied_scatters(scaffold.nest))
         case [Way(patched), Way(items)] if patched[0].template is Template.PATCHES:
             return _patches(scaffold, patched[0], items[0])
+        case [Way(lined), *others] if lined[0].template is Template.LINES:
+            return in_lines(scaffold, lined[0]) or kernels(scaffold, others)
         case [Way(stripped), Way(items)] if stripped[0].template is Template.STRIPS:
-            lines = in_lines(scaffold, stripped[0])
-            return lines or in_strips(scaffold, stripped[0], _shared_out(scaffold, items[0]))
+            return in_strips(scaffold, stripped[0], _shared_out(scaffold, items[0]))
         case [Way(groups), Way()] if groups[0].template is Template.GROUP_CHAIN:
             return _scanned_rows(scaffold, groups[0])
         case [Way(rows), Way(blocks)]:
@@ -125,7 +126,7 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
             | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
-            | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PATCHES
+            | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PATCHES | Template.LINES
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:

@@ -2,7 +2,8 @@
 
 In: a nest. Out: its schedule, or None. The columns are the innermost loop, with those around it where arrays lie as they run.
 A group has some of them, of one iteration of the loops around, so that compilers for CPUs see work-items that read and write
-side by side; within the margins of the nest's inside they have no conditions (`accel/schedule/splitting/inside.py`).
+side by side; within the margins of the nest's inside they have no conditions (`accel/schedule/splitting/inside.py`). Where
+columns ask for the same values a work-item has a whole row.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, kind, named, original, split, subdivide
 from accel.schedule.splitting.inside import inside
+from accel.schedule.splitting.lines import lined
 from accel.schedule.templates.work_items import flattened
 
 STRIP = 256
@@ -34,6 +36,17 @@ def strips(nest: Nest) -> Schedule | None:
     schedule = kind(schedule, columns + 1, Kind.ITEM)
     margins = inside(nest) if columns == len(every) - 1 else ()
     return named(split(schedule, margins) if margins else schedule, Template.STRIPS)
+
+
+def lines(nest: Nest) -> Schedule | None:
+    """A work-item for each row, whose columns share values; None where they do not."""
+    found = lined(original(nest)) if is_plain_map(nest) else None
+    if found is None:
+        return None
+    last = len(found.pieces) - 1
+    for at in range(last):
+        found = kind(found, at, Kind.PARALLEL)
+    return named(kind(found, last, Kind.VECTOR), Template.LINES)
 
 
 def suits_all(schedule: Schedule) -> bool:

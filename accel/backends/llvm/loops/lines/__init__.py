@@ -1,0 +1,1 @@
+"""Rows that begin with what their columns share."""
