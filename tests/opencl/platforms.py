@@ -57,6 +57,7 @@ class StandIn(Features):
 
 
 def gpu_features(on: OpenCLBackend) -> Features:
-    """Those of a backend's device, were it a GPU. It does not optimise where only some tests run (`tests/conftest.py`)."""
-    as_it_is = replace(on.features, gpu=True, together=False, narrow_positions=NARROW_POSITIONS)
+    """Those of a backend's device, were it a GPU whose groups do not wait for each other. It does not optimise where only some
+    tests run (`tests/conftest.py`)."""
+    as_it_is = replace(on.features, gpu=True, look_back=False, together=False, narrow_positions=NARROW_POSITIONS)
     return StandIn(**asdict(as_it_is)) if os.environ.get("ACCEL_TESTS") == "some" else as_it_is

@@ -40,9 +40,9 @@ SMALL = [(1003,), (0,), (1,), (3,), (4,), (5,), (63, 5), (2, 3, 7)]
 
 
 @each_platform
-@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.bool_])
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.bool_, np.int32, np.int64])
 @pytest.mark.parametrize("shape", one_in(3, map(pytest.param, SMALL)))
-def test_small_elements(platform: str, shape: tuple[int, ...], kind: type[np.generic]) -> None:
+def test_neighbouring_elements(platform: str, shape: tuple[int, ...], kind: type[np.generic]) -> None:
     data = np.random.default_rng(1).integers(0, 2, shape).astype(kind)
 
     def function(xs: Handle, ys: Handle) -> Handle:
@@ -54,7 +54,7 @@ def test_small_elements(platform: str, shape: tuple[int, ...], kind: type[np.gen
 
 
 @each_platform
-def test_small_elements_at_their_index(platform: str) -> None:
+def test_neighbouring_elements_at_their_index(platform: str) -> None:
     """Of one loop the index may be used; of several it is that of all."""
     data = np.arange(1001, dtype=np.uint8).astype(np.uint8)
 
@@ -66,7 +66,7 @@ def test_small_elements_at_their_index(platform: str) -> None:
 
 
 @each_platform
-def test_small_elements_beside_others(platform: str) -> None:
+def test_neighbouring_elements_beside_others(platform: str) -> None:
     """A single element of another array, and elements of the same in another order."""
     data, scalar = np.arange(9, dtype=np.int8), np.array(3, np.int8)
 
@@ -77,15 +77,25 @@ def test_small_elements_beside_others(platform: str) -> None:
     check(platform, function, (data, scalar), data + 3 + data[::-1])
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda xs: A.map(lambda x: A.toFloating(x, np.float32), xs),
-        lambda xs: A.map(lambda x: A.while_(lambda u: u < 99, lambda u: u * 2 + 1, x), xs),
-    ],
-)
-def test_what_is_not_small(function: Callable[..., object]) -> None:
-    """A result of four bytes; a loop."""
+@each_platform
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_neighbouring_elements_of_two_sizes(platform: str, kind: type[np.floating]) -> None:
+    """As many as make a vector of the larger ones, and four at least."""
+    data = np.arange(-50, 53, dtype=np.int8)
+
+    def function(xs: Handle) -> Handle:
+        return A.map(lambda x: A.toFloating(x, kind) / 8, xs)
+
+    assert templates(function, data) == [Template.FEW_ITEMS]
+    check(platform, function, (data,), data.astype(kind) / 8)
+
+
+def test_loops_are_not_written_out() -> None:
+    """What an element may take long for is written once."""
+
+    def function(xs: Handle) -> Handle:
+        return A.map(lambda x: A.while_(lambda u: u < 99, lambda u: u * 2 + 1, x), xs)
+
     assert Template.FEW_ITEMS not in templates(function, np.ones(9, np.int8))
 
 
@@ -195,7 +205,7 @@ def test_patches_whose_columns_are_several_loops(platform: str) -> None:
 def test_what_has_no_patches() -> None:
     """Arrays that lie as the loops run; rows with loops inside."""
     data = np.ones((8, 100), np.float32)
-    assert templates(lambda xs: A.map(lambda x: x + 1, xs), data) == [Template.ITEMS]
+    assert templates(lambda xs: A.map(lambda x: x + 1, xs), data) == [Template.FEW_ITEMS]
     assert Template.PATCHES not in templates(lambda xs: A.scanl(A.add, 0, xs), data)
 
 

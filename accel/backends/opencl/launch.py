@@ -21,7 +21,7 @@ from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels, Strips
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
-from accel.backends.opencl.machine.features import Features
+from accel.backends.opencl.machine.features import MOST_OPERATIONS, Features
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.positions import is_narrow, position_type
 from accel.backends.opencl.machine.records import Records
@@ -44,8 +44,8 @@ FEWEST = 8
 SERIAL_GROUP = 8
 """The same, where few work-items have much to do each: groups are what a CPU's cores share out."""
 
-ALONE = 1 << 9
-"""How many times as long a GPU takes for what one of its work-items does alone: each step waits for memory, some 100 ns."""
+ALONE = 1 << 3
+"""How many times as long a slow GPU takes for what one of its work-items does alone: some 5 to 10 ns for each step."""
 
 KernelArgument: TypeAlias = "pyopencl.Buffer | np.int32 | np.int64"
 
@@ -254,7 +254,9 @@ class NestLauncher:
         most = self._features.most
         if most is None or not kernel.divisible:
             return 1
-        work = (kernel.work or self._work).value(size) * (ALONE if kernel.alone else 1)
+        work = (kernel.work or self._work).value(size)
+        if kernel.alone:  # however many others there are
+            work, most = work * ALONE, min(most, MOST_OPERATIONS)
         return max(-(-work // most), 1)
 
     def _taken(self, narrow: bool) -> list[pyopencl.Kernel]:

@@ -30,7 +30,7 @@ from accel.schedule.templates.derive import (
 )
 from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
-from accel.schedule.templates.gpu.maps import patches, small_elements, turned_blocks
+from accel.schedule.templates.gpu.maps import few_elements, patches, turned_blocks
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.gpu.product_tiles import by_item_tiles, suited
 from accel.schedule.templates.gpu.row_series import in_groups
@@ -82,7 +82,7 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
             if in_groups := tuple(template(nest, machine)):
                 yield from map(Way, in_groups)
                 return
-        if (few := small_elements(nest)) is not None:
+        if (few := few_elements(nest)) is not None:
             yield Way((few,))
             return
     turned = turned_blocks(nest)

@@ -88,9 +88,9 @@ FAULTS = (
     Fault(
         "of the last elements, which fill no vector, one is left out",
         "backends/opencl/loops/gpu/few_items.py",
-        'writer.line(f"if (k < here) {near if fetch',
-        'writer.line(f"if (k + 1 < here) {near if fetch',
-        (f"{_GPU_MAPS}::test_small_elements",),
+        "for (position_t at = item; at <",
+        "for (position_t at = item; at + 1 <",
+        (f"{_GPU_MAPS}::test_neighbouring_elements",),
     ),
     Fault(
         "a block is not turned",
@@ -100,11 +100,11 @@ FAULTS = (
         (f"{_GPU_MAPS}::test_transposes",),
     ),
     Fault(
-        "elements of four bytes are small",
+        "loops are written out for some elements of a work-item",
         "schedule/templates/gpu/maps.py",
-        "SMALL = 2",
-        "SMALL = 4",
-        (f"{_GPU_MAPS}::test_what_is_not_small",),
+        "any(isinstance(each, While)",
+        "all(isinstance(each, While)",
+        (f"{_GPU_MAPS}::test_loops_are_not_written_out",),
     ),
     Fault(
         "what a filter leaves out is stored where the first one that it keeps belongs",
@@ -133,6 +133,13 @@ FAULTS = (
         "Choice(arrays[0].shape, limit, below=below)",
         "Choice(arrays[0].shape, limit + 1, below=below)",
         (f"{_GPU}::test_targets_that_do_not_fit_have_no_copies",),
+    ),
+    Fault(
+        "scatters of one loop have the kernels of the first",
+        "backends/opencl/loops/schedule.py",
+        "combine_runs(scaffold.part(scaffold.nest, number), part)",
+        "combine_runs(scaffold, part)",
+        ("tests/opencl/test_scatters.py::test_scatters_of_one_loop_have_runs_of_their_own",),
     ),
     Fault(
         "a sort has a digit too few",

@@ -18,6 +18,7 @@ from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import StateType, state_type
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.machine.positions import Product, counted, elements
+from accel.errors import AccelInternalError
 from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Extent, SizeVariable
@@ -339,15 +340,15 @@ class Scaffold:
         """What was written. Of a part that is nothing: the whole has its kernels, once all temporary buffers are known."""
         if self._is_part:
             return NestKernels((self.nest,), self.parameters, (), (), schedule, self._checked, frozenset())
-        brought: set[str] = set()
+        brought: dict[str, str] = {}
         kernels = tuple(self._kernel(written, brought) for written in self._written)
         found = counted([self.nest], self._axes)
         return NestKernels(
             (self.nest,), self.parameters, tuple(self._temporaries), kernels, schedule, self._checked, found
         )
 
-    def _kernel(self, written: _Written, brought: set[str]) -> Kernel:
-        """With its text, unless another nest has brought it, or a kernel of this one before it."""
+    def _kernel(self, written: _Written, brought: dict[str, str]) -> Kernel:
+        """With its text, unless another nest has brought it, or a kernel of this one before it: `brought`, by name."""
         declared = [
             *self.parameters.declarations,
             *(f"__global {each.c_type}* {each.name}" for each in self._temporaries),
@@ -355,12 +356,13 @@ class Scaffold:
         ]
         text = kernel_text(f"{written.attributes}void {written.name}", declared, written.body)
         name = self.context.kernels.setdefault(anonymous(text), written.name)
-        if name != written.name or name in brought:
-            text = ""
-        brought.add(name)
+        if name == written.name and brought.get(name, text) != text:
+            raise AccelInternalError(f"two kernels of a nest are called {name}")
+        here = name == written.name and name not in brought
+        brought[name] = text
         return Kernel(
             name,
-            text,
+            text if here else "",
             written.items,
             written.group,
             written.serial,

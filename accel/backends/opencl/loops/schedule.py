@@ -94,7 +94,7 @@ def _parts(scaffold: Scaffold, found: Parts) -> NestKernels:
     names = []
     for number, part in enumerate(found.parts):
         if isinstance(part, Runs):
-            combine_runs(scaffold, part)
+            combine_runs(scaffold.part(scaffold.nest, number), part)
             names.append("runs of equal targets")
         else:
             names.append(kernels(scaffold.part(part.nest, number), part.ways).schedule)

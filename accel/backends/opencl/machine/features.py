@@ -21,6 +21,9 @@ MOST_OPERATIONS = 1 << 31
 """Of a launch on a GPU: a slow one takes a tenth of a second. Drivers end kernels that take some seconds on a GPU that a screen
 hangs on, and nothing is drawn in the meantime."""
 
+UNIT_OPERATIONS = 1 << 28
+"""The same for each compute unit, where there are many."""
+
 
 NARROW_POSITIONS = (1 << 31) - (1 << 27)
 """How far kernels of GPUs count in 32 bits. What they add meanwhile, such as the elements of 1024 groups of 16 blocks before
@@ -71,7 +74,7 @@ def features(device: pyopencl.Device) -> Features:
         gpu=gpu,
         look_back=gpu and atomics64 and device.vendor.startswith("NVIDIA"),
         together=bool(device.type & pyopencl.device_type.CPU),
-        most=MOST_OPERATIONS if gpu else None,
+        most=max(MOST_OPERATIONS, UNIT_OPERATIONS * int(device.max_compute_units)) if gpu else None,
         narrow_positions=NARROW_POSITIONS if gpu else None,
     )
 

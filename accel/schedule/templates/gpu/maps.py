@@ -1,8 +1,8 @@
-"""Maps as GPUs want them: small elements four to a work-item, transposes by blocks that a group turns in local memory, and
-patches of what several loops visit.
+"""Maps as GPUs want them: some neighbouring elements to a work-item, transposes by blocks that a group turns in local memory,
+and patches of what several loops visit.
 
-In: a nest. Out: its schedule by one of these templates, or None. Each fetch of a GPU brings 128 bytes to 32 neighbours: bytes
-would be a quarter of that, and the elements of a column would take 32 fetches.
+In: a nest. Out: its schedule by one of these templates, or None. Each fetch of a GPU brings 128 bytes to 32 neighbours, which
+wait for it: with one number to each, too few bytes are on their way, and the elements of a column take 32 fetches.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from accel.schedule.templates.blocks import Blocks, blocks
 from accel.schedule.templates.cpu.strips import first_column, is_plain_map
 from accel.schedule.templates.work_items import flattened
 
-FEW = 4
-"""Elements of a work-item where they are small."""
+FETCHED = 16
+"""Bytes of a work-item's elements in each array: as many as a GPU fetches at once for it."""
 
-SMALL = 2
-"""Bytes of a small element."""
+FEWEST = 4
+"""Elements of a work-item where some arrays have smaller elements than others."""
 
 PATCH_ROWS = 4
 """Rows of a patch, which a work-item visits one after the other: it finds out once where they begin, and rows that neighbours
@@ -43,8 +43,8 @@ MOST_ACROSS_BYTES = 24
 32 KB."""
 
 
-def small_elements(nest: Nest) -> Schedule | None:
-    """A few neighbouring elements in each work-item, where the arrays that lie as the loops run have small elements."""
+def few_elements(nest: Nest) -> Schedule | None:
+    """A few neighbouring elements in each work-item, where what is written lies as the loops run."""
     every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
     whole = flattened(original(nest), 0)
     if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP or merging(nest, every, contiguous=True):
@@ -59,9 +59,13 @@ def small_elements(nest: Nest) -> Schedule | None:
     if len(scalar) > MOST_STATEMENTS or any(isinstance(each, While) for each in scalar):
         return None
     near, written = neighbours(nest), {s.array for s in statements if isinstance(s, Write)}
-    if any(array.element.bytes > SMALL for array in near) or not written <= near:
+    if not near or not written <= near:
         return None
-    schedule = kind(subdivide(whole, 0, FEW), 1, Kind.VECTOR)
+    sizes = {array.element.bytes for array in near}
+    few = FETCHED // max(sizes) if len(sizes) == 1 else max(FETCHED // max(sizes), FEWEST)
+    if few * len(scalar) > MOST_STATEMENTS * FEWEST:
+        return None
+    schedule = kind(subdivide(whole, 0, few), 1, Kind.VECTOR)
     return named(kind(schedule, 0, Kind.PARALLEL), Template.FEW_ITEMS)
 
 

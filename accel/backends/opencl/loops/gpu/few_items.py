@@ -1,6 +1,7 @@
-"""Small elements, some to a work-item: each fetches and stores a vector of every array, and maps its elements one by one.
+"""Neighbouring elements, some to a work-item: each fetches and stores a vector of every array, and maps element by element.
 
-Four neighbouring bytes of each of 32 neighbours are the 128 bytes that GPUs fetch at once. Each array is read or written once.
+So 16 bytes of each array are on their way for every work-item at a time, not those of one element. The last work-item may have
+fewer elements; it goes through them without vectors.
 """
 
 from __future__ import annotations
@@ -27,33 +28,31 @@ def few_to_an_item(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
     near = sorted(neighbours(nest), key=lambda array: (array.label, array.leaf))
     names = {array: f"near{number}" for number, array in enumerate(near)}
     written = {s.array for s in mentions.statements(nest) if isinstance(s, Write)}
-    body = Body(Writer(), scaffold.context, {}, near={array: f"{name}[k]" for array, name in names.items()})
-    writer = body.writer
+    writer = Writer()
+    every = Body(writer, scaffold.context, {}, near={array: f"{name}[k]" for array, name in names.items()})
+    each = Body(writer, scaffold.context, {})
     writer.line(f"const position_t item = get_global_id(0) * (position_t){few};")
-    body.statements(nest.body.before)
-    with writer.block(f"if (item < {whole.total})"):
-        writer.line(f"const int here = (int)min((position_t){few}, {whole.total} - item);")
+    every.statements(nest.body.before)
+    with writer.block(f"if (item + {few} <= {whole.total})"):
         for array, name in names.items():
             writer.line(f"{c_type(array.element)} {name}[{few}];")
             if array not in written:
-                _move(writer, array, name, few, fetch=True)
-        # As many iterations as there are elements at most: so compilers write them out, and keep the elements in registers.
-        with writer.block(f"for (int k = 0; k < {few}; ++k)"), writer.block("if (k < here)"):
-            whole.enter(body, "(item + k)")
-            body.level(whole.body)
+                writer.line(f"vstore{few}({_vector(array, few)}, 0, {name});")
+        # Compilers write it out, and keep the elements in registers.
+        with writer.block(f"for (int k = 0; k < {few}; ++k)"):
+            whole.enter(every, "(item + k)")
+            every.level(whole.body)
         for array, name in names.items():
             if array in written:
-                _move(writer, array, name, few, fetch=False)
+                writer.line(f"{_vector(array, few)} = vload{few}(0, {name});")
+    with writer.block("else"), writer.block(f"for (position_t at = item; at < {whole.total}; ++at)"):
+        whole.enter(each, "at")
+        each.level(whole.body)
     scaffold.kernel("few", writer.text, Amount(whole.extents, few))
     return scaffold.done("some elements to a work-item")
 
 
-def _move(writer: Writer, array: Array, name: str, few: int, *, fetch: bool) -> None:
-    """Fetch or store the elements of this work-item: as one vector, if all are there."""
+def _vector(array: Array, few: int) -> str:
+    """The elements of this work-item in memory."""
     # Buffers begin where any vector may; see `accel/backends/opencl/machine/memory.py`.
-    vector = f"*(__global {c_type(array.element)}{few}*)({array_name(array)} + item)"
-    near, far = f"{name}[k]", f"{array_name(array)}[item + k]"
-    with writer.block(f"if (here == {few})"):
-        writer.line(f"vstore{few}({vector}, 0, {name});" if fetch else f"{vector} = vload{few}(0, {name});")
-    with writer.block("else"), writer.block(f"for (int k = 0; k < {few}; ++k)"):
-        writer.line(f"if (k < here) {near if fetch else far} = {far if fetch else near};")
+    return f"*(__global {c_type(array.element)}{few}*)({array_name(array)} + item)"

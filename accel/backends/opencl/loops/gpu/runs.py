@@ -1,16 +1,19 @@
 """Scatters whose order shows: elements that were written down are sorted by their targets, and each target combines its run.
 
 In: `Runs`. Out: kernels. The sort is stable, so a run has its elements in their order: a radix sort by four bits of the keys
-at a time, from the lowest on [Zagha and Blelloch 1991]. In each pass every group counts its digits; one group finds where each
-group's elements of each digit begin; every work-item moves its own elements there. There are as many passes as keys have
-digits, known at launch; keys and places change from one buffer to another with each.
+at a time, from the lowest on [Zagha and Blelloch 1991]. In each pass every group counts its digits; for each digit a group
+finds where each group's elements of it begin among all of it; every group puts its elements in order in local memory and moves
+them, those of a digit side by side. There are as many passes as keys have digits, known at launch; keys and places change from
+one buffer to another with each.
 
 All but one kernel, which goes through the groups' counts, may be launched in pieces. That which combines takes a piece of what
-is sorted in each, one after the other: a run that begins in an earlier one goes on with what its target holds by then.
+is sorted in each, one after the other: a run that begins in an earlier one goes on with what its target holds by then. Of runs
+that are longer than a group's elements, all work-items fetch the elements, and one combines them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
@@ -19,6 +22,7 @@ from accel.backends.opencl.code.kernel import GROUP_NUMBER, LAUNCHED_END, Amount
 from accel.backends.opencl.code.naming import array_name, extent_text
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
+from accel.ir.nodes import Scatter
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 
 BITS = 4
@@ -38,11 +42,23 @@ WORK = 32
 RUN_WORK = 16
 """Operations for each element where runs are combined: neighbours are read."""
 
+RUN_GROUP = 256
+"""Work-items of a group that combines, each of which has an element."""
+
+MOST_FETCHED = 1024
+"""Elements of a long run that a group fetches at once, at most."""
+
+FETCHED_BYTES = 28 * 1024
+"""Of local memory, which they take at most."""
+
+AT_ONCE = 8
+"""Of these, elements that are combined one after the other without a question in between, so that they are read before."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
     """keys, places: two of each, of which a pass reads one and writes the other. counts: by digit and group. done: how many
-    passes there were, and the number of the one that moves elements."""
+    passes there were, the number of the one that moves elements, and how many elements have each digit in it."""
 
     keys: tuple[str, str]
     places: tuple[str, str]
@@ -61,7 +77,7 @@ def combine_runs(scaffold: Scaffold, runs: Runs) -> None:
         (array_name(runs.keys), temporary("keys", sources)),
         (temporary("places", sources), temporary("places", sources)),
         temporary("counts", Amount(runs.sources, CHUNK, factor=DIGITS, least=1)),
-        temporary("passes", Amount(factor=2)),
+        temporary("passes", Amount(factor=2 + DIGITS)),
     )
     total = " * ".join(["(position_t)1", *map(extent_text, runs.sources)])
     if runs.count is not None:
@@ -123,45 +139,62 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
 
 
 def _offsets(scaffold: Scaffold, buffers: _Buffers, total: str, when: Choice) -> None:
-    """One group turns counts into what stands before, by twice the reach each time."""
+    """For each digit a group turns counts into what stands before: each work-item adds up neighbours, then all join, by twice
+    the reach each time."""
     writer, counts = Writer(), buffers.counts
     writer.line(f"__local position_t sums[{GROUP}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const position_t many = {DIGITS} * {_groups(total)};")
+    writer.line("const int digit = get_group_id(0);")
+    writer.line(f"const position_t groups = {_groups(total)}, end = (digit + 1) * groups;")
     writer.line("position_t before = 0;")
-    with writer.block(f"for (position_t base = 0; base < many; base += {GROUP})"):
-        writer.line(f"const position_t own = base + lane < many ? {counts}[base + lane] : 0;")
-        writer.line("sums[lane] = own;")
+    with writer.block(f"for (position_t base = digit * groups; base < end; base += {CHUNK})"):
+        writer.line(f"const position_t first = base + lane * {EACH};")
+        writer.line(f"position_t own[{EACH}], sum = 0;")
+        with writer.block(f"for (int k = 0; k < {EACH}; ++k)"):
+            writer.line(f"own[k] = first + k < end ? {counts}[first + k] : 0;")
+            writer.line("sum += own[k];")
+        writer.line("sums[lane] = sum;")
         writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
         with writer.block(f"for (int reach = 1; reach < {GROUP}; reach *= 2)"):
             writer.line("const position_t left = lane >= reach ? sums[lane - reach] : 0;")
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
             writer.line("sums[lane] += left;")
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-        writer.line(f"if (base + lane < many) {counts}[base + lane] = before + sums[lane] - own;")
+        writer.line("position_t place = before + sums[lane] - sum;")
+        with writer.block(f"for (int k = 0; k < {EACH}; ++k)"):
+            writer.line(f"if (first + k < end) {counts}[first + k] = place;")
+            writer.line("place += own[k];")
         writer.line(f"before += sums[{GROUP - 1}];")
         writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    with writer.block("if (lane == 0)"):
+    writer.line(f"if (lane == 0) {buffers.done}[2 + digit] = before;")
+    with writer.block("if (lane == 0 && digit == 0)"):
         writer.line(f"{buffers.done}[1] = {buffers.done}[0];")
         writer.line(f"{buffers.done}[0] += 1;")
-    scaffold.kernel("offsets", writer.text, Amount(factor=GROUP), group=GROUP, when=when)
+    scaffold.kernel("offsets", writer.text, Amount(factor=GROUP * DIGITS), group=GROUP, when=when)
 
 
 def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: Choice) -> None:
-    """A work-item's elements of a digit stand behind those of the work-items before it."""
+    """A group's elements of a digit stand behind those of the groups before, a work-item's behind those of the ones before."""
     writer = Writer()
-    writer.line(f"__local ushort found[{DIGITS}][{GROUP}];")
+    writer.line(f"__local uchar digits[{CHUNK}];")
+    writer.line(f"__local ushort order[{CHUNK}], found[{DIGITS}][{GROUP}];")
+    writer.line(f"__local int starts[{DIGITS + 1}];")
+    writer.line(f"__local position_t before[{DIGITS}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)};")
+    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)}, base = group * {CHUNK};")
     _choose(writer, buffers, "1")
     writer.line(f"__global long* moved = odd ? {buffers.keys[0]} : {buffers.keys[1]};")
     writer.line(f"__global long* from = odd ? {buffers.places[0]} : {buffers.places[1]};")
     writer.line(f"const int shift = {BITS} * (int){buffers.done}[1];")
-    writer.line(f"const position_t first = group * {CHUNK} + lane * {EACH}, stop = min(first + {EACH}, {total});")
+    writer.line(f"const int here = base < {total} ? (int)min((position_t){CHUNK}, {total} - base) : 0;")
+    writer.line(f"const int first = lane * {EACH}, stop = min(first + {EACH}, here);")
+    with writer.block(f"for (int l = lane; l < here; l += {GROUP})"):
+        writer.line(f"digits[l] = (uchar){_digit('keys[base + l]')};")
     with writer.block(f"for (int digit = 0; digit < {DIGITS}; ++digit)"):
         writer.line("found[digit][lane] = 0;")
-    with writer.block("for (position_t at = first; at < stop; ++at)"):
-        writer.line(f"found[{_digit('keys[at]')}][lane] += 1;")
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    with writer.block("for (int l = first; l < stop; ++l)"):
+        writer.line("found[digits[l]][lane] += 1;")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     with writer.block(f"if (lane < {DIGITS})"):
         writer.line("int before = 0;")
@@ -169,42 +202,133 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
             writer.line("const int own = found[lane][other];")
             writer.line("found[lane][other] = (ushort)before;")
             writer.line("before += own;")
+        writer.line("starts[lane + 1] = before;")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    with writer.block("for (position_t at = first; at < stop; ++at)"):
-        writer.line("const long key = keys[at];")
-        writer.line(f"const int digit = {_digit('key')};")
-        writer.line(f"const position_t to = {buffers.counts}[digit * groups + group] + found[digit][lane];")
+    with writer.block("if (lane == 0)"):
+        writer.line("starts[0] = 0;")
+        writer.line("before[0] = 0;")
+        with writer.block(f"for (int digit = 1; digit < {DIGITS}; ++digit)"):
+            writer.line("starts[digit] += starts[digit - 1];")
+            writer.line(f"before[digit] = before[digit - 1] + {buffers.done}[1 + digit];")
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    with writer.block("for (int l = first; l < stop; ++l)"):
+        writer.line("const int digit = digits[l];")
+        writer.line("order[starts[digit] + found[digit][lane]] = (ushort)l;")
         writer.line("found[digit][lane] += 1;")
-        writer.line("moved[to] = key;")
-        writer.line("from[to] = places[at];")
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    with writer.block(f"for (int l = lane; l < here; l += {GROUP})"):
+        writer.line("const int own = order[l], digit = digits[own];")
+        writer.line(
+            f"const position_t to = before[digit] + {buffers.counts}[digit * groups + group] + (l - starts[digit]);"
+        )
+        writer.line("moved[to] = keys[base + own];")
+        writer.line("from[to] = places[base + own];")
     items = Amount(runs.sources, CHUNK, factor=GROUP)
     scaffold.kernel("move", writer.text, items, group=GROUP, when=when, work=_work(runs))
 
 
 def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> None:
-    """The work-item at the first element of a run goes through it, as far as that is in this launch."""
+    """The work-item at the first element of a run goes through it, as far as its group's elements go; the whole group through
+    the rest, as far as that is in this launch."""
     writer, scatter = Writer(), runs.scatter
     count = " * ".join(["(position_t)1", *map(extent_text, scatter.arrays[0].shape)])
+    fetches = range(len(runs.values))
+    fetched = min(FETCHED_BYTES // sum(array.element.bytes for array in runs.values), MOST_FETCHED)
+    held = [f"held{leaf}" for leaf in range(len(scatter.arrays))]
+    for value, array in enumerate(runs.values):
+        writer.line(f"__local {c_type(array.element)} fetched{value}[{fetched}];")
+    for name, array in zip(held, scatter.arrays, strict=True):
+        writer.line(f"__local {c_type(array.element)} {name};")
+    writer.line("__local long longest;")
+    writer.line("__local int many;")
     writer.line(f"const position_t item = get_global_id(0), begin = get_global_offset(0), targets = {count};")
+    writer.line("const int lane = get_local_id(0);")
     writer.line(f"const position_t stop = min((position_t)({LAUNCHED_END}), {total});")
-    with writer.block("if (item < stop)"):
-        _choose(writer, buffers, "0")
+    writer.line(f"const position_t end = min(item - lane + {RUN_GROUP}, stop);")
+    _choose(writer, buffers, "0")
+    writer.line("if (lane == 0) longest = -1, many = 0;")
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    with writer.block("if (item < end)"):
         writer.line("const long key = keys[item];")
         with writer.block("if (key < targets && (item == begin || keys[item - 1] != key))"):
-            olds = [writer.fresh("old") for _ in scatter.arrays]
-            for old, array in zip(olds, scatter.arrays, strict=True):
-                writer.line(f"{c_type(array.element)} {old} = {array_name(array)}[key];")
-            with writer.block("for (position_t at = item; at < stop && keys[at] == key; ++at)"):
-                values = [writer.fresh("own") for _ in runs.values]
-                for own, array in zip(values, runs.values, strict=True):
-                    writer.line(f"const {c_type(array.element)} {own} = {array_name(array)}[places[at]];")
-                combined = inline(scatter.combine, [*values, *olds], writer, scaffold.context)
-                fresh = [writer.fresh("new") for _ in olds]
-                for new, array, value in zip(fresh, scatter.arrays, combined, strict=True):
-                    writer.line(f"const {c_type(array.element)} {new} = {value};")
-                for old, new in zip(olds, fresh, strict=True):
-                    writer.line(f"{old} = {new};")
-            for old, array in zip(olds, scatter.arrays, strict=True):
-                writer.line(f"{array_name(array)}[key] = {old};")
+            olds = _olds(writer, scatter, [f"{array_name(array)}[key]" for array in scatter.arrays])
+            writer.line("position_t at = item;")
+            with writer.block("for (; at < end && keys[at] == key; ++at)"):
+                _step(writer, scaffold, runs, olds, [f"{array_name(array)}[places[at]]" for array in runs.values])
+            with writer.block("if (at == end && end < stop && keys[end] == key)"):
+                writer.line("longest = key;")
+                for name, old in zip(held, olds, strict=True):
+                    writer.line(f"{name} = {old};")
+            with writer.block("else"):
+                _store(writer, scatter, olds)
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    with writer.block("if (longest >= 0)"):
+        writer.line("const long key = longest;")
+        olds = _olds(writer, scatter, held)
+        writer.line("int more = 1;")
+        with writer.block(f"for (position_t from = end; more; from += {fetched})"):
+            _fetch(writer, runs, fetched)
+            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line("const int count = many;")
+            with writer.block("if (lane == 0)"):
+                writer.line("int l = 0;")
+                with writer.block(f"for (; l + {AT_ONCE} <= count; l += {AT_ONCE})"):
+                    for k in range(AT_ONCE):
+                        _step(writer, scaffold, runs, olds, [f"fetched{value}[l + {k}]" for value in fetches])
+                with writer.block("for (; l < count; ++l)"):
+                    _step(writer, scaffold, runs, olds, [f"fetched{value}[l]" for value in fetches])
+            writer.line(f"more = count == {fetched};")
+            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line("if (lane == 0) many = 0;")
+            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        with writer.block("if (lane == 0)"):
+            _store(writer, scatter, olds)
     work = _work(runs, RUN_WORK)
-    scaffold.kernel("runs", writer.text, Amount(runs.sources), serial=True, work=work, alone=True)
+    scaffold.kernel("runs", writer.text, Amount(runs.sources), group=RUN_GROUP, work=work, alone=True)
+
+
+def _fetch(writer: Writer, runs: Runs, fetched: int) -> None:
+    """Bring the next elements of a long run to local memory, and find out how many they are: keys are sorted, so those of the
+    run come first. All that a work-item reads is on its way before the first of it is looked at."""
+    each = -(-fetched // RUN_GROUP)
+    writer.line(f"long next[{each}];")
+    writer.line(f"position_t place[{each}];")
+    with writer.block(f"for (int k = 0; k < {each}; ++k)"):
+        writer.line(f"const int l = lane + k * {RUN_GROUP};")
+        writer.line(f"const int is_there = l < {fetched} && from + l < stop;")
+        writer.line("next[k] = is_there ? keys[from + l] : -1;")
+        writer.line("place[k] = is_there ? places[from + l] : 0;")
+    writer.line("int last = 0;")
+    with writer.block(f"for (int k = 0; k < {each}; ++k)"):
+        writer.line(f"const int l = lane + k * {RUN_GROUP};")
+        with writer.block("if (next[k] == key)"):
+            for value, array in enumerate(runs.values):
+                writer.line(f"fetched{value}[l] = {array_name(array)}[place[k]];")
+            writer.line("last = l + 1;")
+    writer.line("if (last > 0) atomic_max(&many, last);")
+
+
+def _olds(writer: Writer, scatter: Scatter, initial: Sequence[str]) -> list[str]:
+    """Declare what a target holds, leaf by leaf."""
+    olds = [writer.fresh("old") for _ in scatter.arrays]
+    for old, array, text in zip(olds, scatter.arrays, initial, strict=True):
+        writer.line(f"{c_type(array.element)} {old} = {text};")
+    return olds
+
+
+def _step(writer: Writer, scaffold: Scaffold, runs: Runs, olds: Sequence[str], given: Sequence[str]) -> None:
+    """Combine what a target holds with an element."""
+    values = [writer.fresh("own") for _ in runs.values]
+    for own, array, text in zip(values, runs.values, given, strict=True):
+        writer.line(f"const {c_type(array.element)} {own} = {text};")
+    combined = inline(runs.scatter.combine, [*values, *olds], writer, scaffold.context)
+    fresh = [writer.fresh("new") for _ in olds]
+    for new, array, value in zip(fresh, runs.scatter.arrays, combined, strict=True):
+        writer.line(f"const {c_type(array.element)} {new} = {value};")
+    for old, new in zip(olds, fresh, strict=True):
+        writer.line(f"{old} = {new};")
+
+
+def _store(writer: Writer, scatter: Scatter, olds: Sequence[str]) -> None:
+    for old, array in zip(olds, scatter.arrays, strict=True):
+        writer.line(f"{array_name(array)}[key] = {old};")
