@@ -120,8 +120,9 @@ def test_any_order_of_work_items_gives_the_bits(platform: str, order: str, name:
 
 @each_platform
 @pytest.mark.parametrize("order", ["backwards", "shuffled"])
-def test_filters_whose_work_items_have_what_lies_together(platform: str, order: str) -> None:
-    runs("filter", [orders.Strict(platform, order, together=True)])
+@pytest.mark.parametrize("name", ["filter", "scan of four"])
+def test_work_items_that_have_what_lies_together(platform: str, name: str, order: str) -> None:
+    runs(name, [orders.Strict(platform, order, together=True)])
 
 
 @each_platform

@@ -10,6 +10,8 @@ _GPU = "tests/opencl/test_gpu_states.py"
 _SHARES = "tests/opencl/test_tallied_shares.py::test_bits_are_the_references"
 _PRODUCTS = "tests/opencl/test_gpu_products.py"
 _LOOK_BACK = "tests/opencl/test_look_back.py"
+_GPU_CARRIES = "tests/opencl/test_gpu_carries.py"
+_PACKED = "tests/opencl/test_packed.py"
 _ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
 _SERIES = "tests/opencl/test_gpu_series.py"
 _POSITIONS = "tests/opencl/test_positions.py"
@@ -63,6 +65,27 @@ FAULTS = (
         "SCANNED_BYTES = 24 * 1024",
         "SCANNED_BYTES = 48 * 1024",
         (_ORDERS,),
+    ),
+    Fault(
+        "the totals that are brought next are those that are there",
+        "backends/opencl/loops/gpu/chains/gpu_carries.py",
+        'f"base + {staged} + {place}"',
+        'f"base + {place}"',
+        (_GPU_CARRIES,),
+    ),
+    Fault(
+        "work-items that carry begin with what stands before the first of all",
+        "backends/opencl/loops/gpu/chains/gpu_carries.py",
+        "if (lane > 0) earlier = ",
+        "if (lane > 1) earlier = ",
+        (_GPU_CARRIES,),
+    ),
+    Fault(
+        "what asks where it goes is packed, too",
+        "backends/opencl/loops/gpu/chains/packed.py",
+        " and asked.isdisjoint(step.before)",
+        "",
+        (_PACKED,),
     ),
     Fault(
         "blocks of other rows join",

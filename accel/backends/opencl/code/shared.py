@@ -19,6 +19,12 @@ from accel.labelled.meaning.order import SCAN_VECTOR
 PITCH = SCAN_VECTOR + 1
 """Places from a vector to the next."""
 
+ALIGNED = " __attribute__((aligned(16)))"
+"""Of local memory from which a GPU's work-item has several values in one operation."""
+
+AHEAD = 16
+"""Vectors whose values a work-item of a GPU has in registers. Groups have as many work-items, or a multiple."""
+
 SHIFT = SCAN_VECTOR.bit_length() - 1
 
 
@@ -65,10 +71,11 @@ class Shared:
         """The variable of work-item 0 with what the block comes to so far; of exact states no such thing."""
         return f"total{self.number}"
 
-    def declare(self, writer: Writer) -> None:
-        """Declare what the group shares."""
+    def declare(self, writer: Writer, *, summed: bool = False) -> None:
+        """Declare what the group shares. `summed`: it is only asked what a block comes to."""
         name = self.made.name
-        writer.line(f"__local {name} {self.elements}[{self.items * PITCH}], {self.vectors}[{self.items}];")
+        aligned = ALIGNED if summed and not self.context.features.together else ""
+        writer.line(f"__local {name} {self.elements}[{self.items * PITCH}], {self.vectors}[{self.items}]{aligned};")
 
     def begin(self, writer: Writer, before: str, some: str) -> None:
         """Begin a block. `before`: what stands before it, if `some`."""
@@ -95,6 +102,9 @@ class Shared:
         """Leave element `at`."""
         writer.line(f"{self.elements}[{place(at)}] = {value};")
 
+    def settle(self, writer: Writer, at: str) -> None:
+        """Element `at` has been left, or there is none."""
+
     def scan(self, writer: Writer, present: str) -> None:
         """Scan the `present` elements that all work-items have written: `at` reads results from then on."""
         made, passed = self.made, self.made.passed
@@ -119,9 +129,13 @@ class Shared:
         writer.line(f"const int {here} = clamp((int){present} - lane * {SCAN_VECTOR}, 0, {SCAN_VECTOR});")
         self._define("scan_vector", _scan_vector(made))
         self._define("sum_vector", _sum_vector(made))
-        writer.line(f"if ({here} > 0) {self.vectors}[lane] = {made.name}_sum_vector({own}, {here}{made.passed});")
         writer.line(f"{self.total}_some |= {present} > 0;")
-        self._follow(writer, present)
+        writer.line(f"if ({here} > 0) {self.vectors}[lane] = {made.name}_sum_vector({own}, {here}{made.passed});")
+        if neutral(made) is None or self.context.features.together:
+            self._follow(writer, present)
+        else:
+            writer.line(f"else {self.vectors}[lane] = {neutral(made)};")
+            self._add_up(writer, present)
 
     def _follow(self, writer: Writer, present: str) -> None:
         """One work-item goes through the vectors, in their order: a left fold."""
@@ -138,6 +152,19 @@ class Shared:
                 writer.line(f"{self.total} = {first}{merged};")
             # Where nothing follows, what is asked for before the next element stands here.
             writer.line(f"if (vectors == 0) {self.vectors}[0] = {self.total};")
+
+    def _add_up(self, writer: Writer, present: str) -> None:
+        """The same on a GPU, where nobody reads what was before each: some are in registers before the first of them is added,
+        since memory answers late. Behind the last vector stands what is neutral."""
+        own, every = writer.fresh("own"), f"for (int k = 0; k < {AHEAD}; ++k)"
+        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        walk = f"for (int j = 0; j * {SCAN_VECTOR} < {present}; j += {AHEAD})"
+        with writer.block("if (lane == 0)"), writer.block(walk):
+            writer.line(f"{self.made.name} {own}[{AHEAD}];")
+            with writer.block(every):
+                writer.line(f"{own}[k] = {self.vectors}[j + k];")
+            with writer.block(every):
+                writer.line(f"{self.total} = {self.made.merge(self.total, f'{own}[k]')};")
 
     def _reach(self, writer: Writer) -> None:
         """All work-items go through the vectors, twice as far each time: of exact states. On a processor, one does."""

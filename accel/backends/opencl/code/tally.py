@@ -28,8 +28,9 @@ def tally(shared: Shared, stretch: int) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class Tally(Shared):
-    """`elements` are the bytes. A stretch has rows of as many elements as there are work-items, at most 128: each reads one in
-    each `row`, and adds up eights that lie together. In the end a byte says how many of its row stand before it."""
+    """`elements` are the bytes. A stretch has rows of as many elements as there are work-items, at most 256: each reads one in
+    each `row`, and adds up eights that lie together. In the end a byte says how many of its row stand before it. GPUs have the
+    byte in a register until all of the element's statements have run: where these branch, no load would run ahead."""
 
     stretch: int
 
@@ -67,7 +68,7 @@ class Tally(Shared):
         """Eights of a work-item."""
         return self._rows // SCAN_VECTOR
 
-    def declare(self, writer: Writer) -> None:
+    def declare(self, writer: Writer, *, summed: bool = False) -> None:
         """Declare what the group shares."""
         writer.line(f"__local ulong {self._eights}[{self.stretch // SCAN_VECTOR}];")
         writer.line(
@@ -77,11 +78,20 @@ class Tally(Shared):
 
     def clear(self, writer: Writer, at: str) -> None:
         """Count no element at `at` yet."""
-        writer.line(f"{self.elements}[{at}] = 0;")
+        writer.line(f"{self._flag(at, 'uchar ')} = 0;")
 
     def put(self, writer: Writer, at: str, value: str) -> None:
         """Count element `at`; its `value` is 1."""
-        writer.line(f"{self.elements}[{at}] = 1;")
+        writer.line(f"{self._flag(at)} = 1;")
+
+    def settle(self, writer: Writer, at: str) -> None:
+        """Element `at` has been counted, or is not."""
+        if not self.context.features.together:
+            writer.line(f"{self.elements}[{at}] = {self._flag(at)};")
+
+    def _flag(self, at: str, declared: str = "") -> str:
+        """What says of element `at` whether it counts, until that is settled."""
+        return f"{self.elements}[{at}]" if self.context.features.together else f"{declared}flag{self.number}"
 
     def scan(self, writer: Writer, present: str) -> None:
         """Add up, once all work-items have said of all places whether they count: also of those behind the `present` ones."""
@@ -128,7 +138,11 @@ class Tally(Shared):
 
     def ahead(self, at: str) -> str:
         """The state before element `at`."""
-        return self._following(f"({self._starts}[row / {self.items}] + {self.elements}[{at}])")
+        return self._following(self.earlier(at))
+
+    def earlier(self, at: str) -> str:
+        """How many elements of the stretch count before element `at`."""
+        return f"({self._starts}[row / {self.items}] + {self.elements}[{at}])"
 
     def after(self, at: str) -> str:
         """The state after element `at`: nobody asks for it."""

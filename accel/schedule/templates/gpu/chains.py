@@ -29,6 +29,9 @@ TALLIED_BYTES = 8 * 1024
 MOST_ITEMS = STRETCHES[0] // SCAN_VECTOR
 """Work-items of a group."""
 
+TALLYING_ITEMS = 2 * MOST_ITEMS
+"""The same on a GPU, where a whole block is tallied at once."""
+
 
 def chains(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
     """Those of a nest whose outermost loops carry running states, or carry nothing around loops that do: rows, which groups
@@ -75,9 +78,9 @@ def group_chain(schedule: Schedule, at: int) -> Schedule | None:
     return named(kind(kind(schedule, at, Kind.PARALLEL), at + 2, Kind.ITEM), Template.GROUP_CHAIN)
 
 
-def items_of(stretch: int) -> int:
-    """The work-items of a group that scans so many elements at once."""
-    return min(stretch // SCAN_VECTOR, MOST_ITEMS)
+def items_of(stretch: int, most: int = MOST_ITEMS) -> int:
+    """The work-items of a group that scans so many elements at once: at most so many where that is a whole block."""
+    return min(stretch // SCAN_VECTOR, most if stretch == BLOCK else MOST_ITEMS)
 
 
 def is_tally(each: Carried) -> bool:

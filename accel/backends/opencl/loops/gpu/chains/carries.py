@@ -2,6 +2,7 @@
 
 In: the totals of blocks, in global memory. Out: a kernel. The order is a left fold's, so one work-item goes through totals that
 the group has brought into local memory; where any order serves, the group scans them as it scans elements.
+GPUs have other ways where something is neutral (`gpu_carries.py`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, Scaffold
-from accel.backends.opencl.code.shared import PITCH, Shared
+from accel.backends.opencl.code.shared import PITCH, Shared, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.gpu.chains.gpu_carries import GPUCarry, most
+from accel.backends.opencl.loops.gpu.places import GROUP
 from accel.backends.opencl.loops.join import Partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import State
@@ -51,18 +54,20 @@ def carry(
     """Add the kernel for one state."""
     kind = scaffold.types[state.name]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(scaffold.nest, [state]))
-    writer = body.writer
-    items = _most(ITEMS, kind.bytes * (PITCH + 1), SCANNED_BYTES) if state.monoid.exact else ITEMS
+    writer, nothing = body.writer, neutral(kind)
+    if nothing is not None and not scaffold.context.features.together:
+        seed = _enter(body, rows, flat, state)
+        writer.line(f"{kind.name} value = {seed or nothing};")
+        GPUCarry(kind, ends, carries.before, carries.final).write(writer)
+        scaffold.kernel(purpose, writer.text, Amount(rows.extents, factor=GROUP), group=GROUP, when=when)
+        return
+    items = most(ITEMS, kind.bytes * (PITCH + 1), SCANNED_BYTES) if state.monoid.exact else ITEMS
     scanned = Shared(kind, 0, items, scaffold.context) if state.monoid.exact else None
     size = SCAN_VECTOR * items
     if scanned is None:
-        size = _most(size, kind.bytes, STAGED_BYTES)
+        size = most(size, kind.bytes, STAGED_BYTES)
     _declare(writer, kind, scanned, size)
-    writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const position_t row = {GROUP_NUMBER};")
-    writer.line(f"const position_t blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK}, first = row * blocks;")
-    rows.enter(body)
-    seed = body.seed(state)
+    seed = _enter(body, rows, flat, state)
     writer.line(f"{kind.name} value = {seed or ZEROS};")
     writer.line(f"int value_some = {int(seed is not None)};")
     if scanned is not None:
@@ -77,11 +82,13 @@ def carry(
     scaffold.kernel(purpose, writer.text, Amount(rows.extents, factor=items), group=items, when=when)
 
 
-def _most(limit: int, each: int, total: int) -> int:
-    """The greatest of `limit`, its half, its quarter, …, of which each takes so many of the `total` bytes; at least 1."""
-    while each * limit > total and limit > 1:
-        limit //= 2
-    return limit
+def _enter(body: Body, rows: Rows, flat: Flat, state: State) -> str | None:
+    """Which row the group has, and where its blocks are; gives the seed, if there is one."""
+    body.writer.line("const int lane = get_local_id(0);")
+    body.writer.line(f"const position_t row = {GROUP_NUMBER};")
+    body.writer.line(f"const position_t blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK}, first = row * blocks;")
+    rows.enter(body)
+    return body.seed(state)
 
 
 def _declare(writer: Writer, kind: StateType, scanned: Shared | None, size: int) -> None:

@@ -9,24 +9,26 @@ local memory; the group scans them; the next phase reads results and computes ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, NestKernels, Scaffold
-from accel.backends.opencl.code.shared import Shared, neutral
 from accel.backends.opencl.code.states import Machine
-from accel.backends.opencl.code.tally import tally
+from accel.backends.opencl.code.tally import Tally
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import Flat, divided
 from accel.backends.opencl.loops.gpu.block_groups import Groups, join_parts
+from accel.backends.opencl.loops.gpu.chains.block_states import BlockStates
 from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
 from accel.backends.opencl.loops.gpu.chains.look_back import looking_back
-from accel.backends.opencl.loops.gpu.chains.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
+from accel.backends.opencl.loops.gpu.chains.packed import Packed, packed
+from accel.backends.opencl.loops.gpu.chains.stretches import LaneFold
 from accel.backends.opencl.loops.gpu.chains.tallied_shares import Shares, room_for_shares
 from accel.backends.opencl.loops.gpu.places import Places
-from accel.backends.opencl.loops.join import Held, Partials, join, partials
+from accel.backends.opencl.loops.join import Held, join, partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
 from accel.ir.flow import needed, state_needs
@@ -34,7 +36,7 @@ from accel.ir.nodes import LoopBody, ManyToOne, State, Stream
 from accel.ir.slices import backward_slice
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.nodes import Schedule
-from accel.schedule.templates.gpu.chains import is_tally, items_of
+from accel.schedule.templates.gpu.chains import is_tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,20 @@ class _GroupChain:
             }
         )
         self._shares = self._in_shares() if alone and features.together else None
+        tallied = alone and len(running) == 1 and stretch == BLOCK and not features.together
+        self._packed = self._pack(self._rounds[0][0]) if tallied else None
 
     def _in_shares(self) -> Shares:
         """Tallies that a processor counts: each work-item has a share of the block."""
         tallies = tuple((s, room_for_shares(self._scaffold, self._rows, self._flat)) for s in self._rounds[0])
         return Shares(self._scaffold, self._rows, self._flat, tallies, self._steps, self._place, self._when)
+
+    def _pack(self, state: State) -> Packed | None:
+        """What is stored where the tally stands, if that can be packed."""
+        only, nest = self._phases(1, self._roots(), ())[-1].only, self._scaffold.nest
+        statements = [statement for statement in mentions.statements(nest) if id(statement) in only]
+        states = [each for each in mentions.states(nest) if id(each) in only]
+        return packed(self._steps[state.name], state, statements, states)
 
     def kernels(self) -> NestKernels:
         if self._back is not None:
@@ -194,11 +205,17 @@ class _GroupChain:
         """One block in each group: what it comes to for `folds`, and for the running states `summed`, is left."""
         writer, scaffold, rows, flat = Writer(), self._scaffold, self._rows, self._flat
         states = [state for phase in phases for state in phase.states]
-        block = _Block(writer, scaffold, self._steps, self._tallies, self._stretch, states, folds)
-        block.declare()
+        block = BlockStates(writer, scaffold, self._steps, self._tallies, self._stretch, states, folds)
+        block.declare(summed)
+        packs = self._packed if len(phases) > 1 else None
+        if packs is not None:
+            packs.declare(writer)
         place = self._place if self._back is None else self._back.place
         place(writer)
         bodies = [self._body(writer, phase.only) for phase in phases]
+        if packs is not None:
+            bodies[-1].near = packs.near(_tally(block, states))
+            phases[-1] = replace(phases[-1], reads=())
         rows.enter(self._body(writer, frozenset[int]().union(*(phase.only for phase in phases))))
         for state in states:
             if self._back is not None:
@@ -213,13 +230,24 @@ class _GroupChain:
             for phase, body in zip(phases, bodies, strict=True):
                 self._gather(block, phase, body, () if phase is not phases[-1] else block.lanes)
                 block.scan(phase.states, summed)
+                if self._back is not None and phase.states:
+                    self._back.leave(writer, _tally(block, phase.states))
+                    if packs is None:
+                        self._find(writer, block, phase.states)
+            if packs is not None:
                 if self._back is not None:
-                    for state in phase.states:
-                        self._back.find(writer, block.shared[state.name], partial(self._counted, writer, state))
+                    self._find(writer, block, states)
+                packs.copy(writer, _tally(block, states))
             block.end_stretch(summed)
         block.end(bodies[-1], summed, self._ends)
         items = Amount(flat.extents, BLOCK, rows.extents, block.items, needed=flat.needed)
         scaffold.kernel(purpose, writer.text, items, group=block.items, serial=self._together, when=self._when)
+
+    def _find(self, writer: Writer, block: BlockStates, states: Sequence[State]) -> None:
+        """Look back for what stands before the block of the state that is a tally."""
+        assert self._back is not None, "only then there is somebody to ask"
+        (state,) = states
+        self._back.find(writer, _tally(block, states), partial(self._counted, writer, state))
 
     def _counted(self, writer: Writer, state: State, block: str) -> str:
         """Count the elements of a block that are this work-item's; the variable that holds how many."""
@@ -243,24 +271,29 @@ class _GroupChain:
         else:
             writer.line("const position_t block = place;")
 
-    def _visit(self, writer: Writer, items: int, visited: Callable[[bool], None]) -> None:
+    def _visit(self, writer: Writer, items: int, apart: bool, visited: Callable[[bool], None]) -> None:
         """Loop over the elements `at` of a stretch that a work-item brings and reads: those of its own vector, or one in each
         `row`, where its neighbours have those beside. `visited` writes what is done, and is told whether all are there: a
-        processor is faster where it need not ask for each."""
+        processor is faster where it need not ask for each, and (`apart`) a GPU loads elements of several rows at once."""
         if self._together:
             for head, all_there in ((f"if (lane * {SCAN_VECTOR} + {SCAN_VECTOR} <= count)", True), ("else", False)):
                 with writer.block(head), writer.block(f"for (int k = 0; k < {SCAN_VECTOR}; ++k)"):
                     writer.line(f"const int at = lane * {SCAN_VECTOR} + k;")
                     visited(all_there)
             return
-        with writer.block(f"for (int row = 0; row < {self._stretch}; row += {items})"):
-            writer.line("const int at = row + lane;")
-            visited(False)
+        wholes = [("", False)]
+        if apart:
+            wholes = [(f"if (count == {self._stretch})", True), ("else", False)]
+        for head, all_there in wholes:
+            rows = writer.block(f"for (int row = 0; row < {self._stretch}; row += {items})")
+            with writer.block(head) if head else nullcontext(), rows:
+                writer.line("const int at = row + lane;")
+                visited(all_there)
 
     def _body(self, writer: Writer, only: frozenset[int]) -> Body:
         return Body(writer, self._scaffold.context, dict(self._scaffold.types), only=only, atomic=True)
 
-    def _gather(self, block: _Block, phase: _Phase, body: Body, lanes: Sequence[LaneFold]) -> None:
+    def _gather(self, block: BlockStates, phase: _Phase, body: Body, lanes: Sequence[LaneFold]) -> None:
         """One phase in all iterations of a stretch. Neighbouring work-items have neighbouring ones."""
         writer, flat = body.writer, self._flat
         left = [*phase.states, *(each.made.state for each in lanes)]
@@ -271,127 +304,32 @@ class _GroupChain:
         for state in left:
             block.deposit(body, state)
 
+        shared = [block.shared[state.name] for state in phase.states]
+        apart = not self._scaffold.context.features.together and any(isinstance(each, Tally) for each in shared)
+
         def visited(all_there: bool) -> None:
-            if not all_there:
-                for state in phase.states:
-                    block.shared[state.name].clear(writer, "at")
+            if not all_there or apart:
+                for each in shared:
+                    each.clear(writer, "at")
             with writer.block("" if all_there else "if (at < count)"):
                 writer.line("const position_t item = base + at;")
                 flat.enter(body, "item")
                 for state in phase.reads:
                     block.bind(body, state)
                 body.level(flat.body)
+            for each in shared:
+                each.settle(writer, "at")
 
-        self._visit(writer, block.items, visited)
+        self._visit(writer, block.items, apart, visited)
         for present in block.presents(left):
             present.end(writer)
         if left:
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
 
 
-class _Block:
-    """What the kernel of a block keeps of states: of those that are scanned, of exact folds, of folds in an order."""
-
-    def __init__(
-        self,
-        writer: Writer,
-        scaffold: Scaffold,
-        steps: Mapping[str, ManyToOne],
-        tallies: frozenset[str],
-        stretch: int,
-        scanned: Sequence[State],
-        folds: Sequence[State],
-    ) -> None:
-        self._writer, self._steps, self._context = writer, steps, scaffold.context
-        self.items = items = items_of(stretch)
-        types = scaffold.types
-        self.shared: dict[str, Shared] = {}
-        for number, state in enumerate(scanned):
-            shared = Shared(types[state.name], number, items, scaffold.context)
-            self.shared[state.name] = tally(shared, stretch) if state.name in tallies else shared
-        numbered = list(enumerate(folds))
-        self.lanes = [LaneFold(types[s.name], n, items, stretch) for n, s in numbered if not s.monoid.exact]
-        self._values = [
-            JoinedFold(types[s.name], f"fold{n}", items, items, False) for n, s in numbered if s.monoid.exact
-        ]
-        ordered = [*(s for s in scanned if not s.monoid.exact), *(each.made.state for each in self.lanes)]
-        guarded = [state for state in ordered if steps[state.name].when is not None]
-        self._present = {state.name: Present(f"present{n}") for n, state in enumerate(guarded)}
-
-    def declare(self) -> None:
-        """Declare what the group shares."""
-        for shared in self.shared.values():
-            shared.declare(self._writer)
-        for lanes in self.lanes:
-            lanes.declare(self._writer)
-        for values in self._values:
-            values.declare(self._writer)
-        for present in self._present.values():
-            self._writer.line(f"__local int {present.name};")
-
-    def presents(self, states: Sequence[State]) -> list[Present]:
-        """Of those of the states that have no element in some iterations."""
-        return [self._present[state.name] for state in states if state.name in self._present]
-
-    def _count(self, state: State) -> str:
-        """How many elements a state has in the stretch."""
-        return self._present[state.name].name if state.name in self._present else "count"
-
-    def begin(self, state: State, carried: Partials | None) -> None:
-        """Begin a block of a state that is scanned: with what is carried to it, or None to find out what it comes to."""
-        shared = self.shared[state.name]
-        if carried is None:
-            shared.begin_sum(self._writer)
-        else:
-            shared.begin(self._writer, f"{carried.values}[place]", f"{carried.some}[place]")
-
-    def begin_folds(self, body: Body) -> None:
-        """Begin a block of all folds. Totals of running states begin with what is neutral, if anything is."""
-        for fold in self._values:
-            nothing = neutral(fold.made) if fold.made.state.running else None
-            body.accumulator(fold.made.state, Machine.PLAIN).begin(self._writer, nothing)
-        for lanes in self.lanes:
-            lanes.begin(self._writer)
-
-    def deposit(self, body: Body, state: State) -> None:
-        """Have the statements of `body` leave the elements of a state."""
-        present = self._present.get(state.name)
-        reached = None if present is None else present.reached
-        memory = self.shared.get(state.name) or next(each for each in self.lanes if each.made.state is state)
-        deposit = Deposit(body.types[state.name], memory.elements, memory.put, reached, self._context)
-        body.accumulators[state.name] = deposit
-        deposit.begin(self._writer, None)
-
-    def bind(self, body: Body, state: State) -> None:
-        """Bind what a state is before and after the step of iteration `at`."""
-        step, shared = self._steps[state.name], self.shared[state.name]
-        last = f"min(at, {self._count(state)})" if state.name in self._present else "at"
-        for streams, read, place in ((step.before, shared.ahead, last), (step.after, shared.after, "at")):
-            if streams:
-                value = self._writer.fresh("state")
-                self._writer.line(f"const {shared.made.name} {value} = {read(place)};")
-                body.bind(streams, value)
-
-    def scan(self, states: Sequence[State], summed: Sequence[State]) -> None:
-        """Scan what work-items have left, or only find what it comes to."""
-        for state in states:
-            shared = self.shared[state.name]
-            (shared.sum if state in summed else shared.scan)(self._writer, self._count(state))
-
-    def end_stretch(self, summed: Sequence[State]) -> None:
-        """Take the elements of folds, and leave the stretch."""
-        for lanes in self.lanes:
-            lanes.follow(self._writer, self._count(lanes.made.state))
-        for name, shared in self.shared.items():
-            if name not in {state.name for state in summed}:
-                shared.leave(self._writer)
-        if self.shared or self.lanes:
-            self._writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-
-    def end(self, body: Body, summed: Sequence[State], ends: Mapping[str, Partials]) -> None:
-        """Join lanes, and leave what the block comes to."""
-        join_values(self._writer, [(fold, body.accumulators[fold.made.state.name]) for fold in self._values])
-        for fold in (*self._values, *(each.joined for each in self.lanes)):
-            fold.join(self._writer, ends[fold.made.state.name])
-        for state in summed:
-            self.shared[state.name].end_sum(self._writer, ends[state.name].values, ends[state.name].some)
+def _tally(block: BlockStates, states: Sequence[State]) -> Tally:
+    """That of a block whose only running state is one."""
+    (state,) = states
+    found = block.shared[state.name]
+    assert isinstance(found, Tally), "blocks that are tallied as a whole have no other state"
+    return found

@@ -69,8 +69,8 @@ class LookBack:
 
     def place(self, writer: Writer) -> None:
         """Take a block."""
-        writer.line("__local ulong together;")
-        writer.line("__local int nearest, missing, counted;")
+        writer.line("__local ulong known;")
+        writer.line("__local int together, nearest, missing, counted;")
         writer.line("__local long taken;")
         writer.line("const int lane = get_local_id(0);")
         writer.line(f"if (lane == 0) taken = atom_inc({self.ticket});")
@@ -81,15 +81,18 @@ class LookBack:
         """Begin a block with what stands before all."""
         body.writer.line(f"{tally.made.name} {tally.before} = {self._seed(body)};")
 
-    def find(self, writer: Writer, tally: Shared, count: Callable[[str], str]) -> None:
-        """Once the block has been counted: what stands before it, for all work-items. `count` writes the state's steps for the
+    def leave(self, writer: Writer, tally: Tally) -> None:
+        """Once the block has been counted: say how many count in it."""
+        word = f"(ulong){tally.counted} << 2 | (block ? {COUNT} : {ALL})"
+        writer.line(f"if (lane == 0) atom_xchg(&((volatile __global ulong*){self.words})[block], {word});")
+
+    def find(self, writer: Writer, tally: Tally, count: Callable[[str], str]) -> None:
+        """What stands before a block that has left its word, for all work-items. `count` writes the state's steps for the
         elements of a block that are this work-item's, and gives the variable that then holds how many count."""
-        assert isinstance(tally, Tally), "only blocks that are tallied as a whole look back"
         made, items, kind = tally.made, tally.items, c_type(self.state.types[0])
         with writer.block(""):
             writer.line(f"volatile __global ulong* words = {self.words};")
             writer.line(f"const ulong own = (ulong){tally.counted};")
-            writer.line(f"if (lane == 0) atom_xchg(&words[block], own << 2 | (block ? {COUNT} : {ALL}));")
             writer.line("ulong carry = 0;")
             with writer.block("for (position_t last = block - 1; last >= 0;)"):
                 self._ask(writer, items)
@@ -113,7 +116,7 @@ class LookBack:
     def _ask(self, writer: Writer, items: int) -> None:
         """Add up the words of the `items` blocks up to `last`, as far back as the nearest that knows all, `near` of them away,
         or as the first that is missing, `gap` away."""
-        writer.line(f"if (lane == 0) together = 0, nearest = missing = {items}, counted = 0;")
+        writer.line(f"if (lane == 0) known = 0, together = 0, nearest = missing = {items}, counted = 0;")
         writer.line(WAIT)
         writer.line("const position_t asked = last - lane;")
         writer.line("ulong seen = 0;")
@@ -123,9 +126,12 @@ class LookBack:
         writer.line("if (!seen && asked >= 0) atomic_min(&missing, lane);")
         writer.line(WAIT)
         writer.line("const int near = nearest, gap = missing;")
-        writer.line("if (asked >= 0 && lane <= near && lane < gap) atom_add(&together, seen >> 2);")
+        # What all come to is one work-item's; adding numbers of 64 bits in local memory would take a GPU longer.
+        with writer.block("if (asked >= 0 && lane <= near && lane < gap)"):
+            writer.line("if (lane == near) known = seen >> 2;")
+            writer.line("else atomic_add(&together, (int)(seen >> 2));")
         writer.line(WAIT)
-        writer.line("carry += together;")
+        writer.line("carry += known + together;")
 
 
 def looking_back(scaffold: Scaffold, rows: Rows, flat: Flat, state: State, blocks: Amount) -> LookBack:
