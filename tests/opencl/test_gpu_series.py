@@ -3,6 +3,7 @@ that fit into local memory, and one nest after the other for those that do not."
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from math import prod
@@ -15,7 +16,7 @@ import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.code.kernel import Amount
-from accel.backends.opencl.loops.gpu.row_series import LANES_BYTES, ROWS_BYTES, SeriesKernels
+from accel.backends.opencl.loops.gpu.row_series import ROWS_BYTES, SeriesKernels
 from accel.backends.opencl.program import Translation, translate
 from accel.backends.protocol import HostArray, compiled
 from accel.errors import AccelIndexError, AccelInternalError, AccelValueError
@@ -156,7 +157,7 @@ def test_what_is_passed_lies_where_rows_were(platform: str) -> None:
     """Elements are read before their own place is written to, so one memory serves both arrays."""
     found = series_of(as_gpu(platform), softmax, np.float32)
     (kernel,) = found.made.kernels
-    assert "row0[4096]" in kernel.text
+    assert "row0[4352]" in kernel.text
     assert "row1" not in kernel.text
     assert len(found.local) == 1
     assert found.local.isdisjoint(found.made.parameters.arrays)
@@ -177,7 +178,10 @@ def test_rows_fit(platform: str, name: str, kind: type[np.floating[Any]], longes
     found = series_of(as_gpu(platform), PROGRAMS[name], kind)
     assert found.longest == longest
     assert longest * np.dtype(kind).itemsize <= ROWS_BYTES
-    assert ROWS_BYTES + LANES_BYTES < 32 * 1024
+    (kernel,) = found.made.kernels
+    declared = re.findall(r"__local (long|float|double) \w+\[(\d+)\];", kernel.text)
+    assert len(declared) == 2
+    assert sum(int(count) * (4 if element == "float" else 8) for element, count in declared) <= 32 * 1024
 
 
 @each_platform
@@ -189,7 +193,7 @@ def test_what_is_read_later_keeps_its_place(platform: str) -> None:
         return (A.zipWith3(lambda p, t, x: p / t - x, powers, along(A.sum(powers), xs), xs),)
 
     found = agrees(as_gpu(platform), program, numbers((5, 70), np.float32))
-    assert "row1[2048]" in found.text
+    assert "row1[2304]" in found.text
 
 
 @each_platform
@@ -215,14 +219,17 @@ def constantly(width: int) -> Callable[[SizeVariable], int]:
 
 @each_platform
 def test_work_items_of_all_rows_of_a_group_fit(platform: str) -> None:
-    """A group has no more rows than its memory has room for, and enough work-items for the lanes of each."""
+    """A group has no more rows than its memory has room for, also apart from each other, and room for the lanes of each."""
     found = series_of(as_gpu(platform), softmax, np.float32)
     (kernel,) = found.made.kernels
     assert isinstance(kernel.items, Amount)
     for width in range(1, found.longest + 1):
         items = prod(sharing.value(constantly(width)) for sharing in kernel.items.times)
-        assert min(width, 64) <= items <= 256
-        assert 256 // items * width <= found.longest
+        assert min(width, 8) <= items <= 256
+        assert 256 // items * (width | (items if items < 32 else 0)) <= found.longest + 256
+        lanes = min(64, 1 << (width - 1).bit_length())
+        assert 256 // items * (lanes + items if items < lanes else lanes) <= 32 * 72
+    assert f"memory[{32 * 72 * 4 // 8}]" in kernel.text
 
 
 @each_platform

@@ -223,8 +223,15 @@ FAULTS = (
     Fault(
         "rows of a group overlap in local memory",
         "backends/opencl/loops/gpu/row_series.py",
-        "base = (place >> bits) * (int)width;",
-        "base = (place >> bits) * (int)(width - 1);",
+        "base = line * ((int)width | (items < {BANKS} ? items : 0));",
+        "base = line * ((int)width / 2);",
+        (f"{_SERIES}::test_series_in_a_loop",),
+    ),
+    Fault(
+        "lanes of a row join with those of the next one",
+        "backends/opencl/loops/gpu/row_series.py",
+        "reach >= items; reach /= 2",
+        "reach > 0; reach /= 2",
         (f"{_SERIES}::test_series_in_a_loop",),
     ),
     Fault(

@@ -23,6 +23,9 @@ GROUP = 256
 LOCAL_BYTES = 1 << 14
 """Bytes of local memory that a group may take: several groups then have room on one processor of the device."""
 
+WORD = 8
+"""Bytes of the largest type: what lies behind a multiple of so many places may be of any."""
+
 WAIT = "barrier(CLK_LOCAL_MEM_FENCE);"
 """All work-items of a group see what the others have left in local memory."""
 
@@ -85,6 +88,29 @@ def in_local_memory(writer: Writer, places: Places, count: int) -> Places:
             writer.line(f"__local {c_type(BOOL)} {some}[{count}];")
         found.append(replace(each, values=values, some=some))
     return Places(tuple(found))
+
+
+def in_shared_memory(writer: Writer, every: Sequence[Places], count: int) -> list[Places]:
+    """So many places, a multiple of `WORD`, for each of some loops that run one after the other: all in the same memory."""
+    words = count // WORD * max(map(place_bytes, every), default=0)
+    if words:
+        writer.line(f"__local long memory[{words}];")
+    found = []
+    for number, places in enumerate(every):
+        made: list[Held] = []
+        at = 0
+        for held in places.every:
+            values, some = f"lanes{number}_{len(made)}", None
+            pointer = f"__local {held.type.name}*"
+            writer.line(f"{pointer} {values} = ({pointer})((__local uchar*)memory + {at});")
+            at += count * held.type.bytes
+            if held.some is not None:
+                some, pointer = f"{values}_some", f"__local {c_type(BOOL)}*"
+                writer.line(f"{pointer} {some} = ({pointer})memory + {at};")
+                at += count
+            made.append(replace(held, values=values, some=some))
+        found.append(Places(tuple(made)))
+    return found
 
 
 def in_temporaries(scaffold: Scaffold, slices: Sequence[Schedule], axis: Axis, count: Amount) -> Places:

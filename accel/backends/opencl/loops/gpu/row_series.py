@@ -30,6 +30,7 @@ from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import StateType, state_type
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat, flat
+from accel.backends.opencl.loops.gpu.eights import EIGHT, eight
 from accel.backends.opencl.loops.gpu.places import (
     GROUP,
     WAIT,
@@ -37,9 +38,10 @@ from accel.backends.opencl.loops.gpu.places import (
     Workers,
     begins_neutral,
     finish,
-    in_local_memory,
+    in_shared_memory,
     join_halves,
     join_pairs,
+    place_bytes,
 )
 from accel.backends.opencl.loops.gpu.walk import Lanes, lanes, walk
 from accel.backends.opencl.loops.join import Held
@@ -55,13 +57,19 @@ from accel.schedule.templates.gpu.maps import neighbours
 from accel.schedule.templates.gpu.row_series import row_extents
 
 ROWS_BYTES = 24 * 1024
-"""Of local memory that rows take. OpenCL promises 32 KB."""
+"""Of local memory that rows take, without what keeps them apart."""
 
-LANES_BYTES = 7 * 1024
-"""Of local memory that lanes of folds take."""
+LANES_BYTES = 9 * 1024
+"""Of local memory that lanes of folds take, at most."""
 
-SIDE_BY_SIDE = 64
-"""Work-items of a row, if it has as many elements, and if no more than `GROUP / SIDE_BY_SIDE` such rows fit."""
+ALL_BYTES = 32 * 1024
+"""Of local memory that OpenCL promises."""
+
+SIDE_BY_SIDE = 8
+"""Work-items of a row at least, if it has as many elements: as many as fetch what a device's memory gives at once."""
+
+BANKS = 32
+"""Words of local memory that lie in different banks, and work-items that run at once, on most devices."""
 
 BOTH = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
 """All work-items of a group see what the others have written."""
@@ -86,9 +94,7 @@ def rows_together(series: Series, schedules: Sequence[Schedule], name: str, cont
         return None
     found = _Memory(series, row)
     writing = _Series(series, schedules, row, found, context)
-    if writing.lanes_bytes > LANES_BYTES:
-        return None
-    return writing.kernels(name)
+    return writing.kernels(name) if writing.side_by_side else None
 
 
 class _Memory:
@@ -114,8 +120,13 @@ class _Memory:
     @property
     def longest(self) -> int:
         """Elements of a row that fits, and of all rows of a group."""
-        size = sum(kind.bytes for kind in self.kinds)
+        size = self.size
         return BLOCK if not size else min(BLOCK, 1 << ((ROWS_BYTES // size).bit_length() - 1))
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element of each of them."""
+        return sum(kind.bytes for kind in self.kinds)
 
 
 def _first(nests: Sequence[Nest], array: Array) -> int:
@@ -150,7 +161,7 @@ class _Series:
             for nest, mine in zip(series.nests, self._contexts, strict=True)
             for state in mentions.states(nest)
         }
-        self._held = Places(tuple(held for schedule in schedules for held in self._states(schedule)))
+        self._held = [Places(tuple(self._states(schedule))) for schedule in schedules]
         self._writer = Writer()
 
     def _states(self, schedule: Schedule) -> list[Held]:
@@ -162,23 +173,35 @@ class _Series:
         return found
 
     @property
-    def lanes_bytes(self) -> int:
-        """Of local memory that lanes take."""
-        return GROUP * sum(held.type.bytes + (held.some is not None) for held in self._held.every)
+    def side_by_side(self) -> int:
+        """Work-items of a row at least, if it has as many elements: so many that there is room for the lanes of all rows of a
+        group, which nests have in the same memory, one after the other. 0 if there is none."""
+        memory, most = self._memory, max(map(place_bytes, self._held))
+        room = min(LANES_BYTES, ALL_BYTES - memory.size * (memory.longest + GROUP))
+        fitting = (1 << bits for bits in range(SIDE_BY_SIDE.bit_length() - 1, GROUP.bit_length()))
+        return next((items for items in fitting if self._places(items) * most <= room), 0)
+
+    def _places(self, items: int) -> int:
+        """Lanes of all rows of a group, each of which has so many work-items, or as many as it has elements."""
+        pairs = zip(self._schedules, self._held, strict=True)
+        widths = [lanes(each, each.axes[-1]).width for each, held in pairs if held.every]
+        width = max(widths, default=1)
+        return max(GROUP, GROUP // items * (width + items if items < width else width))
 
     def kernels(self, name: str) -> SeriesKernels:
         """The only kernel, and what is known of it."""
         series, memory, writer, row = self._series, self._memory, self._writer, self._row
         longest = memory.longest
-        items = (Sharing(row, SIDE_BY_SIDE), Sharing(row, GROUP // SIDE_BY_SIDE, longest * SIDE_BY_SIDE // GROUP))
-        shared = in_local_memory(writer, self._held, GROUP)
+        least = self.side_by_side
+        items = (Sharing(row, least), Sharing(row, GROUP // least, longest * least // GROUP))
+        shared = in_shared_memory(writer, self._held, self._places(least))
         for number, kind in enumerate(memory.kinds):
-            writer.line(f"__local {c_type(kind)} row{number}[{longest}];")
+            writer.line(f"__local {c_type(kind)} row{number}[{longest + GROUP}];")
         self._place(items)
         self._fetch()
-        for nest, schedule, context in zip(series.nests, self._schedules, self._contexts, strict=True):
+        for nest, schedule, context, held in zip(series.nests, self._schedules, self._contexts, shared, strict=True):
             with writer.block(""):
-                self._nest(nest, schedule, context, shared.of(schedule))
+                self._nest(nest, schedule, context, held)
         local = frozenset(memory.passed)
         found, checked = parameters(series.nests, local), any(map(has_checks, series.nests))
         declared = [*found.declarations, *([ERROR_PARAMETER] if checked else [])]
@@ -193,22 +216,30 @@ class _Series:
         return SeriesKernels(series, made, local, row, longest)
 
     def _place(self, items: tuple[Sharing, Sharing]) -> None:
-        """Which row this work-item has, and which place among those of the same row."""
+        """Which row this work-item has, and which place among those of the same row. Rows lie so far apart that work-items that
+        run at once find theirs in different banks."""
         writer = self._writer
         rows, width = (" * ".join(map(extent_text, each)) for each in (self._series.extents, self._row))
         writer.line(f"const position_t rows = {rows}, width = {width};")
         for sharing, bits in zip(items, ("few", "more"), strict=True):
             sharing.write(writer, "width", bits)
         writer.line("const int bits = few + more, items = 1 << bits;")
-        writer.line("const int place = get_local_id(0), lane = place & (items - 1), first = place - lane;")
+        writer.line("const int place = get_local_id(0), lane = place & (items - 1), line = place >> bits;")
         writer.line("const position_t row = get_global_id(0) >> bits;")
-        writer.line("const int there = row < rows, base = (place >> bits) * (int)width;")
+        writer.line(f"const int there = row < rows, base = line * ((int)width | (items < {BANKS} ? items : 0));")
 
     def _fetch(self) -> None:
         """Neighbours fetch neighbours."""
         if not self._memory.fetched:
             return
-        with self._writer.block("if (there)"), self._writer.block("for (int at = lane; at < width; at += items)"):
+        # All work-items of a row take equally many turns, so that compilers may write some of them out.
+        turns = "for (int from = 0; from < width; from += items)"
+        with (
+            self._writer.block("if (there)"),
+            self._writer.block(turns),
+            self._writer.block("if (from + lane < width)"),
+        ):
+            self._writer.line("const int at = from + lane;")
             for array in self._memory.fetched:
                 place = self._memory.places[array]
                 self._writer.line(f"row{place}[base + at] = {array_name(array)}[row * width + at];")
@@ -251,19 +282,46 @@ class _Series:
 
     def _fold(self, rows: Rows, every: Flat, kind: Lanes, context: Context, shared: Places) -> None:
         body, writer = self._body(context), self._writer
+        Sharing(self._row, kind.width, kind.each).write(writer, "width", "halves")
+        writer.line("const int lanes = 1 << halves, first = line * (items < lanes ? lanes + items : lanes);")
         with writer.block("if (there)"):
             rows.enter(body)
-            writer.line(f"const position_t end = lane < {kind.width} ? width : 0;")
-            walk(body, every, kind, shared, "lane", "0", "end")
-            shared.put(body, "place")
+            with writer.block("for (int l = lane; l < lanes; l += items)"):
+                walk(body, every, kind, shared, "l", "0", "width")
+                shared.put(body, "first + l")
+            if kind.commutes:
+                # As long as those join that this work-item has left itself, none waits.
+                levels, pairs = (
+                    "int reach = lanes / 2; reach >= items; reach /= 2",
+                    "int l = lane; l < reach; l += items",
+                )
+                with writer.block(f"for ({levels})"), writer.block(f"for ({pairs})"):
+                    shared.merge(writer, "first + l", "first + l + reach")
         writer.line(WAIT)
-        # Work-items without a row join nothing: places of theirs hold nothing.
-        writer.line(f"const int mine = there ? lane : {GROUP}, lanes = min(items, {kind.width});")
-        workers = Workers("mine", "items", lambda text: f"first + {text}")
-        if kind.commutes:
-            join_halves(writer, shared, workers, "lanes")
-        else:
-            join_pairs(writer, shared, workers, "lanes", "lanes")
+        self._join(kind, shared)
         with writer.block("if (there && lane == 0)"):
             rows.enter(body)
-            finish(body, rows, shared, "place", "width > 0")
+            finish(body, rows, shared, "first", "width > 0")
+
+    def _join(self, kind: Lanes, shared: Places) -> None:
+        """The lanes of each row join in its first place: work-items without a row join nothing, for theirs hold nothing."""
+        writer = self._writer
+        if kind.commutes and all(held.some is None for held in shared.every):
+            rounds = (
+                f"int some = min(lanes, items), few = max(min(halves, bits) - {EIGHT}, 0);; few = max(few - {EIGHT}, 0)"
+            )
+            with writer.block(f"for ({rounds})"):
+                with writer.block("if (there && lane < 1 << few)"):
+                    writer.line("const int l = lane, at = first + lane;")
+                    for held in shared.every:
+                        eight(writer, held)
+                writer.line("if (few == 0) break;")
+                writer.line("some = 1 << few;")
+                writer.line(WAIT)
+            return
+        writer.line(f"const int mine = there ? lane : {GROUP};")
+        workers = Workers("mine", "items", lambda text: f"first + {text}")
+        if kind.commutes:
+            join_halves(writer, shared, workers, "min(lanes, items)")
+        else:
+            join_pairs(writer, shared, workers, "lanes", "lanes")
