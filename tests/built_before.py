@@ -22,11 +22,12 @@ _BINARIES: Final[dict[bytes, bytes]] = {}
 """Binaries of OpenCL devices, by digests of what accel keeps them by."""
 
 
-def remember(patch: pytest.MonkeyPatch) -> None:
-    """Have a test take what was built before."""
+def remember(patch: pytest.MonkeyPatch, *, quickly: bool) -> None:
+    """Have a test take what was built before. `quickly`: nothing is optimised."""
     compile_ = Host.compile
 
     def remembered(host: Host, text: str, *, quick: bool = False) -> bytes:
+        quick = quick or quickly
         key = sha256(f"{quick}\n{text}".encode()).digest()
         if key not in _OBJECTS:
             _OBJECTS[key] = compile_(host, text, quick=quick)

@@ -26,7 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ACCEL_VERIFY"] = "1"
     # Nothing that tests find out goes to the user's cache, or comes from it; tests of the cache have their own.
     os.environ["ACCEL_CACHE_DIR"] = ""
-    # What stands for a GPU optimises its code in the long run only (`tests/opencl/platforms.py`).
+    # In the long run only, what stands for a GPU optimises its code (`tests/opencl/platforms.py`), and so do tests
+    # that are not of code (`tests/marks.py`).
     os.environ["ACCEL_TESTS"] = "some" if config.getoption("markexpr") else "all"
 
 
@@ -61,9 +62,10 @@ def _plans_are_forgotten() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _code_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _code_is_built_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modules whose tests measure memory have a fixture of this name that does nothing."""
-    built_before.remember(monkeypatch)
+    quickly = marks.folder(request.path) in marks.NOT_OF_CODE and os.environ["ACCEL_TESTS"] == "some"
+    built_before.remember(monkeypatch, quickly=quickly)
 
 
 @pytest.fixture

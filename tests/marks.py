@@ -59,6 +59,9 @@ FOLDERS = {
 COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
 """Folders of which most tests compile, solve or interpret programs."""
 
+NOT_OF_CODE = {"ast", "commands", "errors", "explanation", "labelled", "profiling", "test_docs.py", "test_reference.py"}
+"""Folders and files whose tests ask what programs mean, and what is said of them: only the long run optimises their code."""
+
 QUICK = 16
 """One case of so many of a family there is quick."""
 
@@ -120,10 +123,10 @@ def _has(item: pytest.Function, mark: str) -> bool:
 
 def needs(item: pytest.Function) -> Iterator[str]:
     """The marks that follow from where a test stands, and from what it is given."""
-    folder = _folder(item)
+    here = _folder(item)
     if _has(item, "long"):
         yield "slow"
-    yield from (mark for mark, folders in FOLDERS.items() if folder in folders)
+    yield from (mark for mark, folders in FOLDERS.items() if here in folders)
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = (value.partition(":")[0] for value in given if isinstance(value, str))
     yield from (VALUES[name] for name in names if name in VALUES)
@@ -132,11 +135,12 @@ def needs(item: pytest.Function) -> Iterator[str]:
 
 
 def _folder(item: pytest.Function) -> str:
-    return _top(item.path)
+    return folder(item.path)
 
 
 @cache
-def _top(path: Path) -> str:
+def folder(path: Path) -> str:
+    """The folder of `tests` that a file stands in, or the file's own name."""
     return path.relative_to(Path(__file__).parent).parts[0]
 
 

@@ -38,7 +38,7 @@ def test_callers_in_threads() -> None:
 
 
 def test_processes_that_are_killed_as_they_write(tmp_path: Path) -> None:
-    endurance.kills(12, tmp_path)
+    endurance.kills(6, tmp_path)
     assert any(tmp_path.rglob("*"))
 
 

@@ -21,7 +21,7 @@ CPUS = [row.backend for row in devices() if row.kind != "gpu"]
 @pytest.mark.solver
 @pytest.mark.slow
 @pytest.mark.skipif(not CPUS, reason="no device that is no GPU")
-@pytest.mark.parametrize("only", ["scan", pytest.param("", marks=long)], ids=["scans", "all"])
+@pytest.mark.parametrize("only", ["scans of", pytest.param("", marks=long)], ids=["scans", "all"])
 def test_programs_run_and_have_the_right_bits(only: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written, cases = tmp_path / "figures.json", [case for case in CASES if only in case.name]
     chosen = ["--only", only] if only else []

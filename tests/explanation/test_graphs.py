@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.explanation.show import dot, mermaid
+from accel.explanation.show import dot, mermaid, picture
 from accel.explanation.show.svg import svg
 from tests.explanation.samples import doubling, hostile, long_program
 from tests.papers import programs
@@ -91,8 +91,9 @@ def test_large_programs_are_drawn_with_a_node_for_each_loop() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_too_large_even_so_is_cut_off_and_says_so() -> None:
-    explanation = A.explain(long_program(400), np.ones(10), strategy="none")
+def test_what_is_too_large_even_so_is_cut_off_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "MOST_NODES", 120)
+    explanation = A.explain(long_program(160), np.ones(10), strategy="none")
     assert classes(explanation.to_svg())["node loop"] < explanation.loops
     assert re.search(r"\d+ more nodes are left out", explanation.to_dot())
 

@@ -14,7 +14,7 @@ from accel.ilp.problem.clustering import Plan
 from accel.labelled.nodes import Program
 from tests.fusedast.hand import Hand, at, plan
 from tests.ir.test_lower import check
-from tests.marks import one_in, slow
+from tests.marks import long, one_in, slow
 
 MANY = 1000
 
@@ -48,18 +48,18 @@ def ladder() -> tuple[Program, Plan]:
     return program, plan(program, range(1, MANY + 2))
 
 
-def gathers() -> tuple[Program, Plan]:
+def gathers(many: int) -> tuple[Program, Plan]:
     """Each gather is pushed to the next."""
     hand = Hand()
     n = hand.size()
     indices, xs = hand.use(I64, n), hand.use(F64, n)
     made = []
-    for _ in range(MANY):
+    for _ in range(many):
         xs = hand.gather(indices, xs)
         made.append(xs)
     program = hand.program(xs)
     orders = {each.label: at(following) for each, following in pairwise(made)}
-    return program, plan(program, range(2, MANY + 2), orders=orders)
+    return program, plan(program, range(2, many + 2), orders=orders)
 
 
 @pytest.mark.parametrize("large", one_in(3, [chain, side_by_side, ladder]))
@@ -68,5 +68,6 @@ def test_a_thousand_maps(large: Callable[[], tuple[Program, Plan]]) -> None:
 
 
 @slow
-def test_a_thousand_gathers() -> None:
-    check(*gathers(), np.array([1, 2, 0]), np.arange(3.0))
+@pytest.mark.parametrize("many", [MANY // 3, pytest.param(MANY, marks=long)])
+def test_hundreds_of_gathers(many: int) -> None:
+    check(*gathers(many), np.array([1, 2, 0]), np.arange(3.0))

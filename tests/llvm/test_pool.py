@@ -150,17 +150,17 @@ def resident_kilobytes() -> int:
 
 
 def left_by_programs() -> int:
-    """Kilobytes that 100 programs, dropped, leave behind."""
+    """Kilobytes that 50 programs, dropped, leave behind."""
     values = np.ones(10, np.float32)
 
     def one() -> None:
         assert compiled(LLVMBackend(1), total())([values])[0] == 13
 
-    for _ in range(40):
+    for _ in range(30):
         one()
     gc.collect()
     before = resident_kilobytes()
-    for _ in range(100):
+    for _ in range(50):
         one()
     gc.collect()
     return resident_kilobytes() - before
@@ -170,7 +170,7 @@ def left_by_programs() -> int:
 @needs_statm
 def test_dropped_programs_leave_nothing_behind() -> None:
     # A program's code alone would be some 20 KB.
-    assert in_a_new_process(left_by_programs) < 100 * 5
+    assert in_a_new_process(left_by_programs) < 50 * 5
 
 
 def left_by_constants() -> int:

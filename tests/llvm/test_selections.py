@@ -14,6 +14,7 @@ from accel.backends.llvm.sorting.kept import MOST
 from accel.backends.llvm.sorting.selection import select_into, suits
 from accel.backends.llvm.sorting.selection_text import BLOCK_BYTES, GROUPS
 from accel.backends.sorting import FEW, are_few
+from tests import untyped
 from tests.guard_pages import guarded_copy
 
 pytestmark = pytest.mark.llvm
@@ -85,7 +86,7 @@ def test_short_rows_are_the_hosts() -> None:
 def test_programs_select_where_few_are_wanted() -> None:
     rows = np.random.default_rng(1).normal(size=(3, 5, 400)).astype(np.float32)
     for count in (1, MOST, MOST + 1, 50, 51):
-        values, places = A.run(A.topK(count, A.use(rows)))
+        values, places = untyped.run(A.topK(count, A.use(rows)))
         assert np.array_equal(places, meant(rows, True, count))
         assert np.array_equal(values, np.take_along_axis(rows, places, -1))
         assert np.array_equal(A.run(A.take(count, A.argsort(A.use(rows)))), meant(rows, False, count))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product as product_of
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,7 +30,7 @@ from accel.settings import Settings
 from tests import untyped
 from tests.llvm import nests
 from tests.llvm.processors import compile_again, compile_for, processor
-from tests.marks import one_in
+from tests.marks import long, one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
 
@@ -275,10 +276,14 @@ ODD = [np.nan, -0.0, np.inf, -np.inf]
 
 @pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
 @pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=long)])
 def test_extremes_where_one_number_is_odd(
-    side: int, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    side: int, registers: tuple[int, int], every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Wherever it stands, and whichever way the sides are packed; all of the other side are 0.0, or what shows it."""
+    """Wherever it stands, in one case of so many, and whichever way the sides are packed.
+
+    All of the other side are 0.0, or what shows it.
+    """
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
 
     def nearest(x: Rows, y: Rows) -> Rows:
@@ -294,16 +299,15 @@ def test_extremes_where_one_number_is_odd(
     for function, *shapes in cases:
         given = [np.zeros(shape, "float32") for shape in shapes]
         run, loops = compiled(LLVMBackend(2, tiled), program(function, *given)), program(function, *given)
-        for odd in ODD:
-            for place in (0, given[side].size // 2, given[side].size - 1):
-                arrays = [each.copy() for each in given]
-                arrays[side].flat[place] = odd
-                for meets in (0.0, -odd if np.isinf(odd) else odd):
-                    arrays[1 - side].fill(meets)
-                    ((found,), (expected,)) = run(arrays), interpret(loops, arrays)
-                    np.testing.assert_array_equal(found, expected)
-                    there = ~np.isnan(expected)
-                    assert found[there].tobytes() == np.ascontiguousarray(expected)[there].tobytes()
+        places = (0, given[side].size // 2, given[side].size - 1)
+        for odd, place, zero in list(product_of(ODD, places, (True, False)))[::every]:
+            arrays = [each.copy() for each in given]
+            arrays[side].flat[place] = odd
+            arrays[1 - side].fill(0.0 if zero else -odd if np.isinf(odd) else odd)
+            ((found,), (expected,)) = run(arrays), interpret(loops, arrays)
+            np.testing.assert_array_equal(found, expected)
+            there = ~np.isnan(expected)
+            assert found[there].tobytes() == np.ascontiguousarray(expected)[there].tobytes()
 
 
 def test_extremes_in_batches_of_which_one_is_odd() -> None:

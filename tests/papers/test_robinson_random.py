@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from accel.ilp.legality.checker import refusal
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.labelled.operations import Role
 from tests.ilp.sketch import Sketch
-from tests.marks import slow
+from tests.marks import long, slow
 from tests.papers.fusion_models import Block, partitions
 from tests.papers.robinson_model import Robinson
 
@@ -59,10 +61,11 @@ def _is_connected(graph: Graph, block: Block) -> bool:
 
 
 @slow
-def test_which_operations_may_share_a_loop() -> None:
-    """Every partition of 60 programs: legal by the paper's rules, and connected, if and only if accel's checker accepts it."""
+@pytest.mark.parametrize("programs", [30, pytest.param(60, marks=long)])
+def test_which_operations_may_share_a_loop(programs: int) -> None:
+    """Every partition of them: legal by the paper's rules, and connected, if and only if accel's checker accepts it."""
     legal = different_sizes = 0
-    for seed in range(60):
+    for seed in range(programs):
         graph = _drawn(seed)
         paper = Robinson(graph)
         for partition in partitions([node.label for node in graph.operations]):
@@ -75,5 +78,5 @@ def test_which_operations_may_share_a_loop() -> None:
             different_sizes += theirs and any(
                 len({graph.node[label].iteration for label in block}) > 1 for block in partition
             )
-    assert legal > 700
-    assert different_sizes > 150
+    assert legal > 700 * programs // 60
+    assert different_sizes > 150 * programs // 60
