@@ -47,6 +47,7 @@ class Template(Enum):
     STRIPS = "strips"
     LINES = "lines"
     ITEM_TILES = "tiles in work-items"
+    PACKED_TILES = "packed tiles in work-items"
     LITERAL = "literal"
 
 

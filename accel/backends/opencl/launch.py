@@ -237,7 +237,7 @@ class NestLauncher:
         plan, extents = self._plan, tuple(sizes)
         if plan.extents != extents:
             size = self._size(sizes)
-            counts = [each.count.value(size) for each in self._made.temporaries]
+            counts = [each.value(size) for each in self._made.temporaries]
             temporaries = tuple(
                 [each.bytes * count for each, count in zip(self._made.temporaries, counts, strict=True)]
             )

@@ -32,7 +32,7 @@ from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
 from accel.schedule.templates.gpu.maps import few_elements, patches, turned_blocks
 from accel.schedule.templates.gpu.ordered_scatters import Runs
-from accel.schedule.templates.gpu.product_tiles import by_item_tiles, suited
+from accel.schedule.templates.gpu.product_tiles import by_item_tiles, item_shape, packed_shape, suited
 from accel.schedule.templates.gpu.row_series import in_groups
 from accel.schedule.templates.gpu.scatters import scatters
 from accel.schedule.templates.gpu.split import split
@@ -77,7 +77,9 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     neighbours read neighbours where that can be. On other devices maps run in strips, or in patches if they read across."""
     if machine.gpu:
         if (in_tiles := suited(nest)) is not None:
-            yield Way((by_item_tiles(nest, in_tiles),), in_tiles)
+            if (packed := packed_shape(in_tiles)) is not None:
+                yield Way((by_item_tiles(nest, in_tiles, packed),), in_tiles)
+            yield Way((by_item_tiles(nest, in_tiles, item_shape(in_tiles)),), in_tiles)
         for template in (folds, chains, scatters):
             if in_groups := tuple(template(nest, machine)):
                 yield from map(Way, in_groups)

@@ -9,6 +9,7 @@ _GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _GPU = "tests/opencl/test_gpu_states.py"
 _SHARES = "tests/opencl/test_tallied_shares.py::test_bits_are_the_references"
 _PRODUCTS = "tests/opencl/test_gpu_products.py"
+_PACKED_PRODUCTS = "tests/opencl/test_gpu_packed_products.py"
 _LOOK_BACK = "tests/opencl/test_look_back.py"
 _GPU_CARRIES = "tests/opencl/test_gpu_carries.py"
 _PACKED = "tests/opencl/test_packed.py"
@@ -194,7 +195,7 @@ FAULTS = (
     ),
     Fault(
         "blocks of a product that are left begin with the first",
-        "backends/opencl/loops/gpu/product_tiles.py",
+        "backends/opencl/loops/gpu/products/product_tiles.py",
         "while (!(blocks >> first & 1)) ++first;",
         "while (blocks >> first & 1) ++first;",
         (f"{_PRODUCTS}::test_sums_of_several_blocks",),
@@ -250,14 +251,28 @@ FAULTS = (
     ),
     Fault(
         "lanes of a tile join in the wrong order",
-        "backends/opencl/loops/gpu/product_tiles.py",
+        "backends/opencl/loops/gpu/products/product_tiles.py",
         'f"half{bit} * {1 << bit}"',
-        'f"half{bit} * {self._found.order_lanes >> bit + 1}"',
+        'f"half{bit} * {self.found.order_lanes >> bit + 1}"',
         (f"{_PRODUCTS}::test_more_than_products",),
     ),
     Fault(
+        "what is packed lies in the order of its lanes' numbers",
+        "backends/opencl/loops/gpu/products/packed_tiles.py",
+        "<< ({bits} - 1 - bit);\n  return",
+        "<< bit;\n  return",
+        (f"{_PACKED_PRODUCTS}::test_products",),
+    ),
+    Fault(
+        "the last element of a packed lane is always there",
+        "backends/opencl/loops/gpu/products/packed_tiles.py",
+        "there = (int)((all - reversed + {lanes - 1}) / {lanes});",
+        "there = left;",
+        (f"{_PACKED_PRODUCTS}::test_products",),
+    ),
+    Fault(
         "a tile's last elements of a lane are left out",
-        "backends/opencl/loops/gpu/product_tiles.py",
+        "backends/opencl/loops/gpu/products/product_tiles.py",
         "(end - from + {lanes - 1}) / {lanes});",
         "(end - from) / {lanes});",
         (f"{_PRODUCTS}::test_more_than_products",),

@@ -157,12 +157,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Temporary:
-    """A buffer that lives as long as the nest runs."""
+    """A buffer that lives as long as the nest runs; empty unless all of `when` hold."""
 
     name: str
     c_type: str
     bytes: int
     count: Amount
+    when: tuple[Choice, ...] = ()
+
+    def value(self, size: Callable[[SizeVariable], int]) -> int:
+        """How many elements it has in a call of these sizes."""
+        return self.count.value(size) if all(each.holds(size) for each in self.when) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,10 +308,10 @@ class Scaffold:
         """Kernels count the iterations of these axes."""
         self._axes.update(axes)
 
-    def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
+    def temporary(self, purpose: str, c_type: str, size: int, count: Amount, when: tuple[Choice, ...] = ()) -> str:
         """A new temporary buffer; gives the parameter's name."""
         name = f"temporary{len(self._temporaries)}_{purpose}"
-        self._temporaries.append(Temporary(name, c_type, size, count))
+        self._temporaries.append(Temporary(name, c_type, size, count, when))
         return name
 
     def room(self, array: Array, room: tuple[Extent, ...]) -> None:

@@ -14,6 +14,10 @@ ROLLED_LOOP = f"{SCALAR_LOOP} unroll(disable)"
 join partial results, which run once for many elements. One of a greatest integer beside floats that is written out ends the
 process in its code generator for AVX-512 (2026.2)."""
 
+WRITTEN_OUT = f"{SCALAR_LOOP}\n#pragma unroll"
+"""Before loops that compilers are to write out, however large they become: arrays that are indexed by their counters are then
+registers."""
+
 ZEROS = "{0}"
 """What states are before they have an element. No value at all must not reach a check that fails and goes on: PoCL's compiler
 concludes that there is an element, and forgets the bounds of the loop around."""
@@ -31,9 +35,11 @@ class Writer:
         """One statement, or any other whole line."""
         self._lines.append("  " * self._depth + text)
 
-    def open(self, head: str, *, rolled: bool = False) -> None:
-        """Begin a block: `head {`. `rolled`: the compiler is not to write a loop out."""
-        if head.startswith("for"):
+    def open(self, head: str, *, rolled: bool = False, written_out: bool = False) -> None:
+        """Begin a block: `head {`. `rolled`: the compiler is not to write a loop out; `written_out`: it is."""
+        if written_out:
+            self._lines.append(WRITTEN_OUT)
+        elif head.startswith("for"):
             self._lines.append(ROLLED_LOOP if rolled else SCALAR_LOOP)
         self.line(f"{head} {{" if head else "{")
         self._depth += 1
@@ -49,9 +55,9 @@ class Writer:
         self.line("}")
 
     @contextmanager
-    def block(self, head: str, *, rolled: bool = False) -> Iterator[None]:
+    def block(self, head: str, *, rolled: bool = False, written_out: bool = False) -> Iterator[None]:
         """A block around what is written meanwhile."""
-        self.open(head, rolled=rolled)
+        self.open(head, rolled=rolled, written_out=written_out)
         yield
         self.close()
 

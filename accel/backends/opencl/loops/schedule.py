@@ -18,7 +18,8 @@ from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
 from accel.backends.opencl.loops.gpu.patches import Patches, in_patches
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
-from accel.backends.opencl.loops.gpu.product_tiles import product_tiles, suits
+from accel.backends.opencl.loops.gpu.products.packed_tiles import packed_tiles, suits_packed
+from accel.backends.opencl.loops.gpu.products.product_tiles import product_tiles, suits
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels, rows_together
 from accel.backends.opencl.loops.gpu.runs import combine_runs
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
@@ -49,8 +50,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
     match ways:
         case [Way(finding=Parts() as found)]:
             return _parts(scaffold, found)
-        case [Way(_, Tile() as found), *others]:
-            return _tiles(scaffold, found, others)
+        case [Way(schedules, Tile() as found), *others]:
+            return _tiles(scaffold, schedules[0], found, others)
         case [Way(schedules)]:
             return _only(scaffold, schedules)
         case [Way(_, Blocks() as found), Way(schedules)]:
@@ -72,10 +73,14 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
             raise AccelInternalError(f"{len(ways)} ways to run a nest")
 
 
-def _tiles(scaffold: Scaffold, found: Tile, others: Sequence[Way]) -> NestKernels:
-    """Tiles where these serve; else one of the other ways."""
-    where = suits(found)
-    product_tiles(scaffold, found, where)
+def _tiles(scaffold: Scaffold, schedule: Schedule, found: Tile, others: Sequence[Way]) -> NestKernels:
+    """Tiles where these serve; else one of the other ways. Whatever has packed tiles would have the other ones, too."""
+    if schedule.template is Template.PACKED_TILES:
+        where = suits_packed(found)
+        packed_tiles(scaffold, found, where)
+    else:
+        where = suits(found)
+        product_tiles(scaffold, found, where)
     scaffold.unless = where
     return replace(kernels(scaffold, others), schedule="tiles of a product in work-groups if it is large")
 
@@ -126,7 +131,7 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
             | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
-            | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PATCHES | Template.LINES
+            | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PACKED_TILES | Template.PATCHES | Template.LINES
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:

@@ -1,28 +1,35 @@
 """Products in groups of work-items: what two loops share is folded tile by tile, through the memory that a group shares.
 
-In: a nest, and the tile in it (`accel/schedule/templates/tile.py`). Out: its schedule. A group has 64 by 64 results, a
+In: a nest, and the tile in it (`accel/schedule/templates/tile.py`). Out: its schedules. A group has 64 by 64 results, a
 work-item 16 of them in registers. What rows and columns of the tile need is fetched for 16 elements of a lane at a time, and
 used by 64 columns or rows each. Lanes of the order run one after the other, those that join next to each other [Low et al.].
+Large products have larger tiles: 64 by 128, and 32 in the registers of a work-item. What their rows and columns need is made
+before, and lies in memory in the order in which tiles use it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from accel.ir import mentions
-from accel.ir.flow import made
-from accel.ir.nodes import Nest
+from accel.ir.flow import made, needed
+from accel.ir.nodes import LoopBody, Nest
 from accel.schedule.legality import ORDERS, is_repeatable
 from accel.schedule.nodes import Kind, Schedule, Template
 from accel.schedule.rules import flip, kind, named, original, pack, subdivide
-from accel.schedule.templates.tile import Tile, tile
+from accel.schedule.templates.tile import Side, Tile, tile
 
 SIDE = 16
 """Work-items along each side of a tile."""
 
 EACH = 4
-"""Rows, and columns, of a work-item, at most."""
+"""Rows, and columns, of a work-item, at most, where what they need is fetched as it lies."""
 
 DEPTH = 16
 """Elements of a lane that are fetched at once."""
+
+PACKED_DEPTH = 8
+"""The same of what was packed before, of which the next ones are on the way while these are combined."""
 
 MOST_STREAM_BYTES = 24
 """Of what a row and a column need for one element: of these a group fetches 16 for each of 64."""
@@ -31,17 +38,28 @@ MOST_STATE_BYTES = 16
 """Of the partial results of one result."""
 
 
-def by_item_tiles(nest: Nest, found: Tile) -> Schedule:
-    """Rows and columns of a tile in work-items, four of each written out innermost; what the tile reads is packed."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Rows and columns of a work-item, and elements of a lane that a group fetches at once. `packed`: what they need was made
+    before."""
+
+    rows: int
+    columns: int
+    depth: int
+    packed: bool
+
+
+def by_item_tiles(nest: Nest, found: Tile, shape: Shape) -> Schedule:
+    """Rows and columns of a tile in work-items, some of each written out innermost; what the tile reads is packed."""
     row = len(found.batch)
     schedule = original(nest)
     ordered = schedule.pieces[row + 2].axis.role in ORDERS
-    schedule = subdivide(schedule, row + 2, found.order_lanes if ordered else DEPTH)
+    schedule = subdivide(schedule, row + 2, found.order_lanes if ordered else shape.depth)
     if ordered:
         schedule = flip(schedule, row + 3)
-        schedule = subdivide(schedule, row + 4, DEPTH)
-    for at in (row + 1, row):
-        schedule = subdivide(subdivide(schedule, at, SIDE), at, each_side(found))
+        schedule = subdivide(schedule, row + 4, shape.depth)
+    for at, each in ((row + 1, shape.columns), (row, shape.rows)):
+        schedule = subdivide(subdivide(schedule, at, SIDE), at, each)
     # As they are: parts of rows (all, those written out, work-items), the same of columns, parts of the fold.
     schedule = _moved(schedule, row + 3, row + 1)
     schedule = _moved(schedule, row + 2, len(schedule.pieces) - 1)
@@ -56,7 +74,7 @@ def by_item_tiles(nest: Nest, found: Tile) -> Schedule:
     makers = {stream for statement in mentions.statements(nest) for stream in made(statement)}
     streams = [each.name for side in (found.rows, found.columns) for each in side.streams if each in makers]
     schedule = pack(schedule, streams, last - 2) if streams else schedule
-    return named(schedule, Template.ITEM_TILES)
+    return named(schedule, Template.PACKED_TILES if shape.packed else Template.ITEM_TILES)
 
 
 def _moved(schedule: Schedule, at: int, to: int) -> Schedule:
@@ -79,9 +97,30 @@ def suited(nest: Nest) -> Tile | None:
     return found if sum(stream.type.bytes for stream in streams) <= MOST_STREAM_BYTES else None
 
 
-def each_side(found: Tile) -> int:
-    """Rows, and columns, of a work-item: as many as registers serve, since each level of the tree of lanes has a value."""
-    return EACH if _state_bytes(found) <= 4 else EACH // 2
+def item_shape(found: Tile) -> Shape:
+    """As many rows and columns of a work-item as registers serve, since each level of the tree of lanes has a value."""
+    each = EACH if _state_bytes(found) <= 4 else EACH // 2
+    return Shape(each, each, DEPTH, packed=False)
+
+
+def packed_shape(found: Tile) -> Shape | None:
+    """The same where both sides are packed before and values of the tree of lanes wait in memory; None if that does not suit:
+    for folds of one number of 4 or 8 bytes, to each element of which rows and columns bring one no larger. Two groups have
+    room on a processor of the device."""
+    size, numbers = _state_bytes(found), sum(len(state.types) for state in found.fold.states)
+    if size not in (4, 8) or numbers != 1 or not (_brings_one(found.rows, size) and _brings_one(found.columns, size)):
+        return None
+    inside: list[LoopBody] = [*found.inside, *found.steps]
+    if any(found.fold.index in needed(statement) for statement in inside):
+        return None
+    return Shape(4, 8 if size == 4 else 4, PACKED_DEPTH, packed=True)
+
+
+def _brings_one(side: Side, size: int) -> bool:
+    """Whether a row, or column, has one number for each element, of no more bytes than that."""
+    makers = {stream for statement in side.statements for stream in made(statement)}
+    brought = [stream for stream in side.streams if stream in makers]
+    return len(brought) == 1 and brought[0].type.bytes <= size
 
 
 def _state_bytes(found: Tile) -> int:

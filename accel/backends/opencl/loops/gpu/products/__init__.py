@@ -1,0 +1,1 @@
+"""Products in tiles by groups of work-items: small ones as their factors lie, large ones packed before."""
