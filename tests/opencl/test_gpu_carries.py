@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.loops.gpu.chains import gpu_carries
+from accel.backends.opencl.program import PLAIN, translate
 from accel.backends.protocol import HostArray, compiled
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
+from accel.schedule.machine import WorkItems
+from accel.schedule.templates.choose import program_schedules
 from tests.opencl.check import loops
 from tests.opencl.platforms import as_gpu, each_platform
 
@@ -57,6 +61,18 @@ def test_rows(platform: str, columns: int) -> None:
     xs = np.random.default_rng(columns).standard_normal((3, columns)).astype(np.float32)
     got = found(platform, lambda xs: A.scanl1(A.add, xs), xs)
     np.testing.assert_array_equal(got, [sums(row, -0.0) for row in xs])
+
+
+@pytest.mark.parametrize(("program", "asked"), [(lambda xs: A.scanl1(A.add, xs), False), (A.scanlTotal, True)])
+def test_blocks_that_are_alone_in_their_rows_come_to_nothing(program: Any, asked: bool) -> None:
+    """Unless somebody asks for what rows come to."""
+    scanned = program(use(np.zeros((2, 300)))) if not asked else program(A.add, 0.0, use(np.zeros((2, 300))))
+    planned, _ = loops("greedy", scanned if asked else (scanned,))
+    every = translate(program_schedules(planned, WorkItems(gpu=True)), replace(PLAIN, gpu=True)).nests
+    totals = [kernel for made in every for kernel in made.kernels if "totals" in kernel.name]
+    assert totals
+    assert [kernel.runs(lambda _: BLOCK) for kernel in totals] == [asked] * len(totals)
+    assert all(kernel.runs(lambda _: BLOCK + 1) for kernel in totals)
 
 
 @each_platform

@@ -76,6 +76,9 @@ class _GroupChain:
         alone = len(self._rounds) == 1 and self._tallies == running and all(s.monoid.exact for s in self._folds)
         back = alone and len(running) == 1 and features.look_back and not rows.outer and stretch == BLOCK
         back = back and len(self._phases(1, self._roots(), ())) > 1  # somebody asks what stands before an element
+        # What the last block of a row comes to is asked for behind the loop alone: in rows of one block by nobody else.
+        among = rows.outer is not None and not rows.once_each and not features.together
+        self._several = (Choice(flat.extents, BLOCK + 1, below=False),) if among else ()
         blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
         self._back = looking_back(scaffold, rows, flat, self._rounds[0][0], blocks) if back else None
         self._ends = partials(scaffold, self._folds if back else states, blocks)
@@ -183,7 +186,7 @@ class _GroupChain:
         if self._shares is not None:
             self._shares.count(f"totals{number}", self._slice(steps, ()), self._ends)
             return
-        self._kernel(f"totals{number}", self._phases(number, steps, ordered), exact, summed=ordered)
+        self._kernel(f"totals{number}", self._phases(number, steps, ordered), exact, ordered, self._several)
 
     def _replay(self) -> None:
         """The loop itself, block by block: stores, and partial results of folds."""
@@ -201,8 +204,16 @@ class _GroupChain:
         stores = [s for s in mentions.stores(self._scaffold.nest) if id(s) not in outside]
         return [*(self._steps[state.name] for state in self._folds), *stores]
 
-    def _kernel(self, purpose: str, phases: list[_Phase], folds: Sequence[State], summed: Sequence[State]) -> None:
-        """One block in each group: what it comes to for `folds`, and for the running states `summed`, is left."""
+    def _kernel(
+        self,
+        purpose: str,
+        phases: list[_Phase],
+        folds: Sequence[State],
+        summed: Sequence[State],
+        only: tuple[Choice, ...] = (),
+    ) -> None:
+        """One block in each group: what it comes to for `folds`, and for the running states `summed`, is left. `only`: further
+        conditions of its launch."""
         writer, scaffold, rows, flat = Writer(), self._scaffold, self._rows, self._flat
         states = [state for phase in phases for state in phase.states]
         block = BlockStates(writer, scaffold, self._steps, self._tallies, self._stretch, states, folds)
@@ -241,7 +252,8 @@ class _GroupChain:
             block.end_stretch(summed)
         block.end(bodies[-1], summed, self._ends)
         items = Amount(flat.extents, BLOCK, rows.extents, block.items, needed=flat.needed)
-        scaffold.kernel(purpose, writer.text, items, group=block.items, serial=self._together, when=self._when)
+        when = only if self._when is None else (self._when, *only)
+        scaffold.kernel(purpose, writer.text, items, group=block.items, serial=self._together, when=when)
 
     def _find(self, writer: Writer, block: BlockStates, states: Sequence[State]) -> None:
         """Look back for what stands before the block of the state that is a tally."""
