@@ -76,9 +76,16 @@ def test_blocks_that_are_alone_in_their_rows_come_to_nothing(program: Any, asked
 
 
 @each_platform
-@pytest.mark.parametrize("blocks", [1, 255, 257, 520])
+def test_each_row_is_carried_where_any_order_serves(platform: str) -> None:
+    xs = np.random.default_rng(5).integers(-9, 99, (2, 258 * BLOCK + 7), np.int32)
+    got = found(platform, lambda xs: A.scanl1(A.add, xs), xs)
+    np.testing.assert_array_equal(got, np.cumsum(xs, axis=1, dtype=np.int32))
+
+
+@each_platform
+@pytest.mark.parametrize("blocks", [0, 1, 255, 257, 520])
 def test_all_work_items_carry_where_any_order_serves(platform: str, blocks: int) -> None:
-    xs = np.random.default_rng(blocks).integers(-9, 99, BLOCK * blocks - 5, np.int32)
+    xs = np.random.default_rng(blocks).integers(-9, 99, max(BLOCK * blocks - 5, 0), np.int32)
     np.testing.assert_array_equal(found(platform, lambda xs: A.scanl1(A.add, xs), xs), np.cumsum(xs, dtype=np.int32))
     largest = found(platform, lambda xs: A.scanl1(A.max, xs), xs[:: 7 if blocks > 1 else 1])
     np.testing.assert_array_equal(largest, np.maximum.accumulate(xs[:: 7 if blocks > 1 else 1]))

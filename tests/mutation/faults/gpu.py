@@ -82,6 +82,13 @@ FAULTS = (
         (_GPU_CARRIES,),
     ),
     Fault(
+        "a group that carries leaves out what blocks before its own come to",
+        "backends/opencl/loops/gpu/chains/gpu_carries.py",
+        'lane", "begin")',
+        'lane", "1")',
+        (_GPU_CARRIES,),
+    ),
+    Fault(
         "what asks where it goes is packed, too",
         "backends/opencl/loops/gpu/chains/packed.py",
         " and asked.isdisjoint(step.before)",

@@ -77,12 +77,12 @@ class Shared:
         aligned = ALIGNED if summed and not self.context.features.together else ""
         writer.line(f"__local {name} {self.elements}[{self.items * PITCH}], {self.vectors}[{self.items}]{aligned};")
 
-    def begin(self, writer: Writer, before: str, some: str) -> None:
-        """Begin a block. `before`: what stands before it, if `some`."""
+    def begin(self, writer: Writer, before: str, some: str | None) -> None:
+        """Begin a block. `before`: what stands before it, if `some`, or always."""
         name, nothing = self.made.name, neutral(self.made)
         if nothing is None:
             writer.line(f"const int {self.before}_some = {some};")
-        value = before if nothing is None else f"{some} ? {before} : {nothing}"
+        value = before if nothing is None or some is None else f"{some} ? {before} : {nothing}"
         writer.line(f"{name} {self.before} = {value};")
         if not self.made.state.monoid.exact:
             writer.line(f"{name} {self.total} = {nothing or f'({name}){ZEROS}'};")

@@ -75,7 +75,8 @@ class BlockStates:
         if carried is None:
             shared.begin_sum(self._writer)
         else:
-            shared.begin(self._writer, f"{carried.values}[place]", f"{carried.some}[place]")
+            some = f"{carried.some}[place]" if carried.some else None
+            shared.begin(self._writer, f"{carried.values}[place]", some)
 
     def begin_folds(self, body: Body) -> None:
         """Begin a block of all folds. Totals of running states begin with what is neutral, if anything is."""

@@ -15,7 +15,7 @@ from accel.backends.opencl.code.shared import PITCH, Shared, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import Flat
-from accel.backends.opencl.loops.gpu.chains.gpu_carries import GPUCarry, most
+from accel.backends.opencl.loops.gpu.chains.gpu_carries import GPUCarry, always_carried, most
 from accel.backends.opencl.loops.gpu.places import GROUP
 from accel.backends.opencl.loops.join import Partials
 from accel.backends.opencl.loops.rows import Rows
@@ -35,7 +35,8 @@ SCANNED_BYTES = 24 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Carries:
-    """Where a running state is left, seed included: `before` each block, and the `final` value of each row."""
+    """Where a running state is left, seed included: `before` each block, and the `final` value of each row. `before.some` is
+    empty where there always is a value."""
 
     before: Partials
     final: str
@@ -55,11 +56,16 @@ def carry(
     kind = scaffold.types[state.name]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(scaffold.nest, [state]))
     writer, nothing = body.writer, neutral(kind)
-    if nothing is not None and not scaffold.context.features.together:
-        seed = _enter(body, rows, flat, state)
+    if always_carried(kind, scaffold.context.features):
+        ahead = GPUCarry(kind, ends.values, carries.before.values, carries.final)
+        alone = None if rows.outer else ahead.share
+        seed = _enter(body, rows, flat, state, alone=alone is not None)
         writer.line(f"{kind.name} value = {seed or nothing};")
-        GPUCarry(kind, ends, carries.before, carries.final).write(writer)
-        scaffold.kernel(purpose, writer.text, Amount(rows.extents, factor=GROUP), group=GROUP, when=when)
+        ahead.write(writer, shared=alone is not None)
+        groups = Amount(rows.extents, factor=GROUP)
+        if alone is not None:
+            groups = Amount(flat.extents, BLOCK * alone, factor=GROUP, least=GROUP, needed=flat.needed)
+        scaffold.kernel(purpose, writer.text, groups, group=GROUP, when=when)
         return
     items = most(ITEMS, kind.bytes * (PITCH + 1), SCANNED_BYTES) if state.monoid.exact else ITEMS
     scanned = Shared(kind, 0, items, scaffold.context) if state.monoid.exact else None
@@ -82,10 +88,10 @@ def carry(
     scaffold.kernel(purpose, writer.text, Amount(rows.extents, factor=items), group=items, when=when)
 
 
-def _enter(body: Body, rows: Rows, flat: Flat, state: State) -> str | None:
-    """Which row the group has, and where its blocks are; gives the seed, if there is one."""
+def _enter(body: Body, rows: Rows, flat: Flat, state: State, *, alone: bool = False) -> str | None:
+    """Which row the group has, and where its blocks are; gives the seed, if there is one. `alone`: all groups have one row."""
     body.writer.line("const int lane = get_local_id(0);")
-    body.writer.line(f"const position_t row = {GROUP_NUMBER};")
+    body.writer.line(f"const position_t {'row = 0, group' if alone else 'row'} = {GROUP_NUMBER};")
     body.writer.line(f"const position_t blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK}, first = row * blocks;")
     rows.enter(body)
     return body.seed(state)

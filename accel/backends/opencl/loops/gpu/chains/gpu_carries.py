@@ -2,7 +2,8 @@
 
 In: what blocks come to, in global memory; what is neutral, of those without elements. Out: lines of a kernel. In an order one
 work-item adds, which takes as long as its operations follow one another: what it adds lies in its registers by then. Meanwhile
-others write what it had before, and bring what it adds next. In any order each work-item has some blocks that lie together.
+others write what it had before, and bring what it adds next. In any order each work-item has some blocks that lie together; and
+where there is one row alone, groups have some of its blocks each, and add up for themselves what all before those come to.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from accel.backends.opencl.code.shared import ALIGNED, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.gpu.places import GROUP, LOCAL_BYTES, WAIT
-from accel.backends.opencl.loops.join import Partials
+from accel.backends.opencl.machine.features import Features
 
 BRINGING = GROUP // 2
 """Work-items that bring and write while the first one adds, at most: the last ones, which do not run in step with it."""
@@ -28,6 +29,11 @@ HELD_BYTES = 128
 """What they take, at most."""
 
 
+def always_carried(made: StateType, features: Features) -> bool:
+    """Whether something stands before every block, be it what is neutral: on a GPU, where it is known."""
+    return neutral(made) is not None and not features.together
+
+
 def most(limit: int, each: int, total: int) -> int:
     """The greatest of `limit`, its half, its quarter, …, of which each takes so many of the `total` bytes; at least 1."""
     while each * limit > total and limit > 1:
@@ -38,30 +44,41 @@ def most(limit: int, each: int, total: int) -> int:
 @dataclass(frozen=True, slots=True)
 class GPUCarry:
     """`value`: the variable with what stands before the row, where something always does, and in the end before what comes
-    behind it. The row has `blocks` blocks, from `first` on."""
+    behind it. The row has `blocks` blocks, from `first` on. `ends`: what these come to. `before`, `final`: where it is left."""
 
     kind: StateType
-    ends: Partials
-    before: Partials
+    ends: str
+    before: str
     final: str
     value: str = "value"
 
-    def write(self, writer: Writer) -> None:
-        """All lines, of which the first ones end the kernel where a row has a single block."""
-        with writer.block("if (blocks == 1)"):
-            with writer.block("if (lane == 0)"):
-                self._leave(writer, "first", self.value)
-                writer.line(f"{self.final}[row] = {self.kind.merge(self.value, f'{self.ends.values}[first]')};")
+    @property
+    def share(self) -> int | None:
+        """How many blocks a group may have, where several groups may serve a row."""
+        return GROUP * self._scanned if self.kind.state.monoid.exact else None
+
+    def write(self, writer: Writer, *, shared: bool) -> None:
+        """All lines, of which the first ones end the kernel where a row has no two blocks. `shared`: group number `group` has
+        its share of the blocks, else all."""
+        with writer.block("if (blocks <= 1)"):
+            with writer.block("if (lane == 0 && blocks == 1)"):
+                writer.line(f"{self.before}[first] = {self.value};")
+                writer.line(f"{self.value} = {self.kind.merge(self.value, f'{self.ends}[first]')};")
+            writer.line(f"if (lane == 0) {self.final}[row] = {self.value};")
             writer.line("return;")
         if self.kind.state.monoid.exact:
-            self._scan(writer)
+            self._scan(writer, shared)
         else:
             self._follow(writer)
-        writer.line(f"if (lane == 0) {self.final}[row] = {self.value};")
+        writer.line(f"if (lane == 0{' && end == blocks' if shared else ''}) {self.final}[row] = {self.value};")
 
     @property
     def _held(self) -> int:
         return most(HELD, self.kind.bytes, HELD_BYTES)
+
+    @property
+    def _scanned(self) -> int:
+        return max(self._held // 2, 1)
 
     @property
     def _nothing(self) -> str:
@@ -69,16 +86,13 @@ class GPUCarry:
         assert nothing is not None, "a GPU carries other states block by block"
         return nothing
 
-    def _leave(self, writer: Writer, block: str, value: str) -> None:
-        writer.line(f"{self.before.values}[{block}] = {value};")
-        writer.line(f"{self.before.some}[{block}] = 1;")
-
-    def _bring(self, writer: Writer, count: int, block: str) -> None:
-        """Load what `count` blocks come to, all at once: `block` is number `k` of them in the row, which may have fewer."""
+    def _bring(self, writer: Writer, count: int, block: str, end: str = "blocks") -> None:
+        """Load what `count` blocks come to, all at once: `block` is number `k` of them in the row, of which none count from
+        `end` on."""
         with writer.block(f"for (int k = 0; k < {count}; ++k)"):
             writer.line(f"const position_t block = {block};")
-            writer.line(f"come[k] = {self.ends.values}[first + min(block, blocks - 1)];")
-            writer.line(f"if (block >= blocks) come[k] = {self._nothing};")
+            writer.line(f"come[k] = {self.ends}[first + min(block, {end} - 1)];")
+            writer.line(f"if (block >= {end}) come[k] = {self._nothing};")
 
     # In an order.
 
@@ -89,7 +103,7 @@ class GPUCarry:
         writer.line(f"__local {name} totals[2][{staged}]{ALIGNED};")
         with writer.block(f"for (int at = lane; at < {staged}; at += {GROUP})"):
             writer.line(f"totals[0][at] = {self._nothing};")
-            writer.line(f"if (at < blocks) totals[0][at] = {self.ends.values}[first + at];")
+            writer.line(f"if (at < blocks) totals[0][at] = {self.ends}[first + at];")
         writer.line(WAIT)
         writer.line("int now = 0;")
         with writer.block(f"for (position_t base = 0; base < blocks; base += {staged}, now = 1 - now)"):
@@ -103,12 +117,12 @@ class GPUCarry:
                 with writer.block(f"for (int k = 0; k < {each}; ++k)"):
                     writer.line(f"const int at = {place};")
                     with writer.block("if (base > 0)"):
-                        self._leave(writer, f"first + base - {staged} + at", "other[at]")
+                        writer.line(f"{self.before}[first + base - {staged} + at] = other[at];")
                     writer.line("other[at] = come[k];")
             writer.line(WAIT)
         writer.line(f"const position_t last = (blocks - 1) / {staged} * {staged};")
         with writer.block(f"for (int at = lane; at < blocks - last; at += {GROUP})"):
-            self._leave(writer, "first + last + at", "totals[1 - now][at]")
+            writer.line(f"{self.before}[first + last + at] = totals[1 - now][at];")
 
     def _add(self, writer: Writer, staged: int) -> None:
         """One work-item replaces totals by what stands before each. It loads those that it adds next before it adds: behind the
@@ -135,32 +149,53 @@ class GPUCarry:
 
     # In any order.
 
-    def _scan(self, writer: Writer) -> None:
-        name, held, merge = self.kind.name, max(self._held // 2, 1), self.kind.merge
-        every, step = f"for (int k = 0; k < {held}; ++k)", GROUP * held
+    def _scan(self, writer: Writer, shared: bool) -> None:
+        name, held, merge = self.kind.name, self._scanned, self.kind.merge
+        every, share = f"for (int k = 0; k < {held}; ++k)", GROUP * held
         writer.line(f"__local {name} sums[2][{GROUP}];")
+        writer.line("int now = 0;")
+        begin, end = (f"group * {share}", f"min(blocks, begin + {share})") if shared else ("0", "blocks")
+        writer.line(f"const position_t begin = {begin}, end = {end};")
+        if shared:
+            self._before_share(writer)
         writer.line(f"{name} come[{held}];")
-        self._bring(writer, held, f"lane * {held} + k")
-        with writer.block(f"for (position_t base = 0; base < blocks; base += {step})"):
+        self._bring(writer, held, f"begin + lane * {held} + k")
+        with writer.block(f"for (position_t base = begin; base < end; base += {share})"):
             writer.line(f"{name} own[{held}], sum = {self._nothing};")
             with writer.block(every):
                 writer.line("own[k] = sum;")
                 writer.line(f"sum = {merge('sum', 'come[k]')};")
-            with writer.block(f"if (base + {step} < blocks)"):
-                self._bring(writer, held, f"base + {step} + lane * {held} + k")
-            writer.line("int now = 0;")
-            writer.line("sums[0][lane] = sum;")
-            writer.line(WAIT)
-            with writer.block(f"for (int reach = 1; reach < {GROUP}; reach *= 2)"):
-                writer.line(f"if (lane >= reach) sum = {merge('sums[now][lane - reach]', 'sum')};")
-                writer.line("now = 1 - now;")
-                writer.line("sums[now][lane] = sum;")
-                writer.line(WAIT)
+            if not shared:
+                with writer.block(f"if (base + {share} < blocks)"):
+                    self._bring(writer, held, f"base + {share} + lane * {held} + k")
+            self._reach(writer)
             writer.line(f"{name} earlier = {self.value};")
             writer.line(f"if (lane > 0) earlier = {merge(self.value, 'sums[now][lane - 1]')};")
             with writer.block(every):
                 writer.line(f"const position_t block = base + lane * {held} + k;")
-                with writer.block("if (block < blocks)"):
-                    self._leave(writer, "first + block", merge("earlier", "own[k]"))
+                writer.line(f"if (block < end) {self.before}[first + block] = {merge('earlier', 'own[k]')};")
             writer.line(f"{self.value} = {merge(self.value, f'sums[now][{GROUP - 1}]')};")
+            writer.line(WAIT)
+
+    def _before_share(self, writer: Writer) -> None:
+        """Add up what all blocks before the group's share come to: neighbours load beside each other."""
+        name, held = self.kind.name, self._held
+        writer.line(f"{name} sum = {self._nothing};")
+        with writer.block(f"for (position_t base = 0; base < begin; base += {GROUP * held})"):
+            writer.line(f"{name} come[{held}];")
+            self._bring(writer, held, f"base + k * {GROUP} + lane", "begin")
+            with writer.block(f"for (int k = 0; k < {held}; ++k)"):
+                writer.line(f"sum = {self.kind.merge('sum', 'come[k]')};")
+        self._reach(writer)
+        writer.line(f"{self.value} = {self.kind.merge(self.value, f'sums[now][{GROUP - 1}]')};")
+        writer.line(WAIT)
+
+    def _reach(self, writer: Writer) -> None:
+        """What `sum` and those of all work-items before come to: `sums[now][lane]`."""
+        writer.line("sums[now][lane] = sum;")
+        writer.line(WAIT)
+        with writer.block(f"for (int reach = 1; reach < {GROUP}; reach *= 2)"):
+            writer.line(f"if (lane >= reach) sum = {self.kind.merge('sums[now][lane - reach]', 'sum')};")
+            writer.line("now = 1 - now;")
+            writer.line("sums[now][lane] = sum;")
             writer.line(WAIT)

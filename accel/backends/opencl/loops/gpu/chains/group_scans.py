@@ -23,12 +23,13 @@ from accel.backends.opencl.loops.flat import Flat, divided
 from accel.backends.opencl.loops.gpu.block_groups import Groups, join_parts
 from accel.backends.opencl.loops.gpu.chains.block_states import BlockStates
 from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
+from accel.backends.opencl.loops.gpu.chains.gpu_carries import always_carried
 from accel.backends.opencl.loops.gpu.chains.look_back import looking_back
 from accel.backends.opencl.loops.gpu.chains.packed import Packed, packed
 from accel.backends.opencl.loops.gpu.chains.stretches import LaneFold
 from accel.backends.opencl.loops.gpu.chains.tallied_shares import Shares, room_for_shares
 from accel.backends.opencl.loops.gpu.places import Places
-from accel.backends.opencl.loops.join import Held, join, partials
+from accel.backends.opencl.loops.join import Held, Partials, join, partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
 from accel.ir.flow import needed, state_needs
@@ -82,23 +83,21 @@ class _GroupChain:
         blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
         self._back = looking_back(scaffold, rows, flat, self._rounds[0][0], blocks) if back else None
         self._ends = partials(scaffold, self._folds if back else states, blocks)
-        row = Amount(rows.extents, least=1)
-        self._carries = (
-            {}
-            if back
-            else {
-                state.name: Carries(
-                    before,
-                    scaffold.temporary("final", scaffold.types[state.name].name, scaffold.types[state.name].bytes, row),
-                )
-                for group in self._rounds
-                for state in group
-                for before in partials(scaffold, [state], blocks).values()
-            }
-        )
+        carried = [] if back else [state for group in self._rounds for state in group]
+        self._carries = {state.name: self._carried(state, blocks) for state in carried}
         self._shares = self._in_shares() if alone and features.together else None
         tallied = alone and len(running) == 1 and stretch == BLOCK and not features.together
         self._packed = self._pack(self._rounds[0][0]) if tallied else None
+
+    def _carried(self, state: State, blocks: Amount) -> Carries:
+        """New buffers for what stands before blocks, and behind rows."""
+        scaffold, kind = self._scaffold, self._scaffold.types[state.name]
+        if always_carried(kind, scaffold.context.features):
+            before = Partials(scaffold.temporary("values", kind.name, kind.bytes, blocks), "")
+        else:
+            (before,) = partials(scaffold, [state], blocks).values()
+        row = Amount(self._rows.extents, least=1)
+        return Carries(before, scaffold.temporary("final", kind.name, kind.bytes, row))
 
     def _in_shares(self) -> Shares:
         """Tallies that a processor counts: each work-item has a share of the block."""
