@@ -18,7 +18,7 @@ from tests.marks import long, one_in
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
 
-SHAPES = ((3, 10), (40, 31), (2, 700), (2, 3, 2, 16))
+SHAPES = ((3, 10), (40, 31), (5, 64), (5, 65), (2, 700), (2, 3, 2, 16))
 
 BOUNDARIES = {"wrap": A.boundary.wrap, "clamp": A.boundary.clamp, "mirror": A.boundary.mirror}
 
@@ -112,6 +112,7 @@ def test_elements_that_are_no_floats() -> None:
 
 def test_edges_wider_than_vectors() -> None:
     check((4, 40), far=14)
+    check((4, 80), far=14)
 
 
 def test_chunks_are_rows() -> None:
@@ -125,15 +126,15 @@ def test_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are stored so, as if everything was large, whether they are aligned or not; lines never are."""
     small = processor(cached_bytes=1)
     monkeypatch.setattr(schedule, "host", lambda: SimpleNamespace(processor=small))
-    for columns, kind in ((64, np.float64), (33, np.float32)):
+    for columns, kind in ((128, np.float64), (77, np.float32)):
         check((6, columns), kind)
 
 
 def test_lines_are_not_stored_past_the_caches() -> None:
     """What is made of them may be."""
-    text = str(A.explain(lambda xs: blurred(xs, (6, 64)), np.ones(5)).stages["llvm"])
+    text = str(A.explain(lambda xs: blurred(xs, (6, 128)), np.ones(5)).stages["llvm"])
     body = text.split("define void @nest1_body")[1].split("\n}\n")[0]
-    (line,) = re.findall(r"(%v\d+) = alloca \[64 x double\]", body)
+    (line,) = re.findall(r"(%v\d+) = alloca \[128 x double\]", body)
     places = set(re.findall(rf"(%v\d+) = getelementptr i8, ptr {line},", body))
     past = set(re.findall(r"ptr (%v\d+), .*!nontemporal", body))
     stored = set(re.findall(r"store .*, ptr (%v\d+)", body))

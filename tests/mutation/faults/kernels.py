@@ -104,6 +104,13 @@ FAULTS = (
         ("tests/llvm/test_lines.py",),
     ),
     Fault(
+        "the last edge of a short row is the first again",
+        "backends/llvm/loops/lines/rows.py",
+        "*range(end, shared.columns)",
+        "*range(shared.columns - end)",
+        ("tests/llvm/test_lines.py",),
+    ),
+    Fault(
         "columns by vectors begin in the margin",
         "backends/opencl/loops/lines.py",
         "lanes, found.margin.low, last,",

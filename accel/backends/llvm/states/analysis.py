@@ -89,6 +89,11 @@ class Inside:
     rows: tuple[LoopBody, ...]
     margins: tuple[tuple[Margin, For], ...]
 
+    def within(self, loop: For, extent: int) -> tuple[int, int]:
+        """The first iteration of the loop within its own margins, and the one behind them."""
+        low, high = next(((margin.low, margin.high) for margin, other in self.margins if other == loop), (0, 0))
+        return low, extent - high
+
 
 @dataclass(frozen=True, slots=True)
 class NestPlan:
