@@ -200,6 +200,20 @@ def test_packing_is_for_large_products() -> None:
     assert not launched(1 << 10, 2048, MOST_PACKED // 2048 + 1)
 
 
+def test_a_launch_of_packed_tiles_counts_products() -> None:
+    """Not what is read, which is shared by many; and what is computed for each element besides."""
+
+    def work(function: Callable[..., Handle], *data: HostArray) -> int:
+        found = made(function, *data)
+        (tiles,) = (kernel for kernel in found.kernels if kernel.name.endswith("_packed"))
+        assert tiles.work is not None
+        return tiles.work.value(lambda _: 10)
+
+    assert work(A.matmul, numbers((3, 4), np.float32), numbers((4, 5), np.float32)) == 10**3
+    assert work(A.matmul, numbers((2, 3, 4), np.float32), numbers((2, 4, 5), np.float32)) == 10**4
+    assert work(paths, numbers((3, 4), np.float32), numbers((4, 5), np.float32)) == 2 * 10**3
+
+
 def test_what_several_numbers_are_needed_for_is_not_packed() -> None:
     """Nor where the number of the element matters."""
 

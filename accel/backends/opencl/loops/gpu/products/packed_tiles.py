@@ -22,8 +22,10 @@ from accel.backends.opencl.loops.flat import divided, known
 from accel.backends.opencl.loops.gpu.places import GROUP, WAIT
 from accel.backends.opencl.loops.gpu.products.tile_kernel import TileKernel, count, fetched
 from accel.errors import AccelInternalError
-from accel.ir import flow
+from accel.ir import flow, mentions
 from accel.labelled.meaning.order import BLOCK
+from accel.labelled.work import LAUNCH
+from accel.labelled.work import work as scalar_work
 from accel.schedule.templates.gpu.product_tiles import SIDE, Shape, packed_shape
 from accel.schedule.templates.tile import Side, Tile
 
@@ -240,7 +242,17 @@ class _PackedTiles(TileKernel):
             self._join_blocks()
         self.results()
         # Neighbours go through many elements each: compilers for processors need not make vectors of them.
-        self.scaffold.kernel("packed", writer.text, self.items, group=GROUP, serial=True, when=when)
+        self.scaffold.kernel("packed", writer.text, self.items, group=GROUP, serial=True, when=when, work=self._work)
+
+    @property
+    def _work(self) -> Amount:
+        """What combines elements: what is read serves so many results that it hardly counts."""
+        found = self.found
+        rows, *others = [known(loop.extent) for loop in (found.rows.loop, found.columns.loop, found.fold, *found.batch)]
+        operations = sum(
+            scalar_work(list(mentions.function_statements(each.function)), LAUNCH) for each in found.inside
+        )
+        return Amount((rows,), rows=tuple(others), factor=1 + operations)
 
     def _declare(self) -> None:
         """What a work-item keeps of its results, and what is on the way."""
