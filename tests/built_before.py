@@ -13,10 +13,14 @@ import pytest
 
 from accel.backends.llvm.machine.target import Host
 from accel.backends.opencl.machine import binaries
+from accel.backends.opencl.machine.features import Features
 from accel.support.disk import Store
 
 _OBJECTS: Final[dict[bytes, bytes]] = {}
 """Object code, by digests of how it is compiled and of its text."""
+
+_OPTIONS: Final = Features.options.__get__
+"""The options of a device's compiler."""
 
 _BINARIES: Final[dict[bytes, bytes]] = {}
 """Binaries of OpenCL devices, by digests of what accel keeps them by."""
@@ -34,7 +38,14 @@ def remember(patch: pytest.MonkeyPatch, *, quickly: bool) -> None:
         return _OBJECTS[key]
 
     patch.setattr(Host, "compile", remembered)
+    if quickly:
+        patch.setattr(Features, "options", property(unoptimised))
     _remember_binaries(patch, binaries.BINARIES)
+
+
+def unoptimised(features: Features) -> tuple[str, ...]:
+    """The options of a compiler that is told not to optimise."""
+    return (*_OPTIONS(features), "-cl-opt-disable")
 
 
 def _remember_binaries(patch: pytest.MonkeyPatch, store: Store) -> None:

@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()
     # Every stage's verifier runs after every pass. A test process, and those that it starts, only.
     os.environ["ACCEL_VERIFY"] = "1"
     # Nothing that tests find out goes to the user's cache, or comes from it; tests of the cache have their own.
@@ -43,9 +44,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    # The garbage collector need not walk over twenty thousand tests and all modules each time.
+    # The garbage collector need not walk over twenty thousand tests and all modules each time, nor while they are made.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

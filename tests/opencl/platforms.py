@@ -12,6 +12,7 @@ from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.machine.devices import devices
 from accel.backends.opencl.machine.features import NARROW_POSITIONS, Features
 from accel.support.distribution import pip_install
+from tests import built_before
 
 ROWS = {row.platform: number for number, row in reversed(list(enumerate(devices())))}
 """The number of each platform's first device."""
@@ -53,7 +54,7 @@ class StandIn(Features):
 
     @property
     def options(self) -> tuple[str, ...]:
-        return (*super().options, "-cl-opt-disable")
+        return built_before.unoptimised(self)
 
 
 def gpu_features(on: OpenCLBackend) -> Features:
