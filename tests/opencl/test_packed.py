@@ -19,6 +19,11 @@ def beside(xs: A.Acc[Any]) -> Any:
     return A.filter(lambda x: x > 0.5, xs)[0], A.map(lambda x: x + 1, xs), A.fold(A.max, 0, xs)
 
 
+def numbered(xs: A.Acc[Any]) -> Any:
+    """What asks where it goes."""
+    return (A.imap(lambda ix, x: A.cast(ix[0], np.float32) - x, A.filter(lambda x: x > 0.5, xs)[0]),)
+
+
 def two(xs: A.Acc[Any]) -> Any:
     """Which have no room together."""
     kept = A.filter(lambda p: p[0] > 0.5, A.map(lambda x: A.lift(x, x * 2), xs))[0]
@@ -35,6 +40,7 @@ def two(xs: A.Acc[Any]) -> Any:
         (backwards, True),
         (beside, True),
         (positions, False),
+        (numbered, False),
         (two, False),
         (both, False),
     ],

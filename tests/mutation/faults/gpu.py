@@ -65,7 +65,7 @@ FAULTS = (
         "backends/opencl/loops/gpu/chains/carries.py",
         "SCANNED_BYTES = 24 * 1024",
         "SCANNED_BYTES = 48 * 1024",
-        (_ORDERS,),
+        ("tests/opencl/test_orders.py::test_work_items_that_have_what_lies_together",),
     ),
     Fault(
         "the totals that are brought next are those that are there",
@@ -94,6 +94,20 @@ FAULTS = (
         " and asked.isdisjoint(step.before)",
         "",
         (_PACKED,),
+    ),
+    Fault(
+        "what is packed goes where no block stands before its own",
+        "backends/opencl/loops/gpu/chains/packed.py",
+        "[(position_t){tally.before}.f0 + at]",
+        "[at]",
+        (_PACKED,),
+    ),
+    Fault(
+        "work-items copy what others have not packed yet",
+        "backends/opencl/loops/gpu/chains/packed.py",
+        "        writer.line(WAIT)\n",
+        "",
+        ("tests/opencl/test_orders.py::test_filters_that_look_back", _ORDERS),
     ),
     Fault(
         "blocks of other rows join",

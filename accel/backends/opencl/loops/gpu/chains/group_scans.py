@@ -316,7 +316,8 @@ class _GroupChain:
             block.deposit(body, state)
 
         shared = [block.shared[state.name] for state in phase.states]
-        apart = not self._scaffold.context.features.together and any(isinstance(each, Tally) for each in shared)
+        tallied = any(isinstance(each, Tally) for each in block.shared.values())
+        apart = tallied and not self._scaffold.context.features.together
 
         def visited(all_there: bool) -> None:
             if not all_there or apart:
