@@ -129,13 +129,12 @@ class Shared:
         writer.line(f"const int {here} = clamp((int){present} - lane * {SCAN_VECTOR}, 0, {SCAN_VECTOR});")
         self._define("scan_vector", _scan_vector(made))
         self._define("sum_vector", _sum_vector(made))
-        writer.line(f"{self.total}_some |= {present} > 0;")
         writer.line(f"if ({here} > 0) {self.vectors}[lane] = {made.name}_sum_vector({own}, {here}{made.passed});")
-        if neutral(made) is None or self.context.features.together:
-            self._follow(writer, present)
-        else:
+        ahead = neutral(made) is not None and not self.context.features.together
+        if ahead:
             writer.line(f"else {self.vectors}[lane] = {neutral(made)};")
-            self._add_up(writer, present)
+        writer.line(f"{self.total}_some |= {present} > 0;")
+        (self._add_up if ahead else self._follow)(writer, present)
 
     def _follow(self, writer: Writer, present: str) -> None:
         """One work-item goes through the vectors, in their order: a left fold."""
