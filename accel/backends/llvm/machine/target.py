@@ -113,6 +113,11 @@ class Host:
         return self.is_x86 and bool(self._features.get("avx512dq"))
 
     @property
+    def picks_lanes(self) -> bool:
+        """Whether AVX-512's instructions that take lanes of two registers by a third may be named."""
+        return self.is_x86 and bool(self._features.get("avx512f"))
+
+    @property
     def stores_under_masks(self) -> bool:
         """Whether storing some lanes takes no longer than storing all: AVX-512's masks."""
         return self.is_x86 and bool(self._features.get("avx512f"))

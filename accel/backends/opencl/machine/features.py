@@ -21,8 +21,11 @@ MOST_OPERATIONS = 1 << 31
 """Of a launch on a GPU: a slow one takes a tenth of a second. Drivers end kernels that take some seconds on a GPU that a screen
 hangs on, and nothing is drawn in the meantime."""
 
-UNIT_OPERATIONS = 1 << 28
-"""The same for each compute unit, where there are many."""
+UNIT_OPERATIONS = 1 << 30
+"""The same for each compute unit of vendors whose units are whole processors, of some twenty gigabytes a second each. Others
+call eight lanes a unit."""
+
+_WHOLE_UNITS = ("NVIDIA", "Advanced Micro Devices")
 
 
 NARROW_POSITIONS = (1 << 31) - (1 << 27)
@@ -74,9 +77,15 @@ def features(device: pyopencl.Device) -> Features:
         gpu=gpu,
         look_back=gpu and atomics64 and device.vendor.startswith("NVIDIA"),
         together=bool(device.type & pyopencl.device_type.CPU),
-        most=max(MOST_OPERATIONS, UNIT_OPERATIONS * int(device.max_compute_units)) if gpu else None,
+        most=_most(device) if gpu else None,
         narrow_positions=NARROW_POSITIONS if gpu else None,
     )
+
+
+def _most(device: pyopencl.Device) -> int:
+    """Operations of a launch on this GPU."""
+    whole = device.vendor.startswith(_WHOLE_UNITS)
+    return max(MOST_OPERATIONS, UNIT_OPERATIONS * int(device.max_compute_units)) if whole else MOST_OPERATIONS
 
 
 def uses_f64(nest: Nest) -> bool:

@@ -2,7 +2,9 @@
 
 In: a group of segments. Out: registers with what each has, if none has more than `FEWEST` elements. Of lengths that a scan adds
 up it is known that the segments lie one behind the other: then the scan, too, is an addition for each. What folds read of their
-elements is loaded for each segment from where it begins, `FEWEST` elements at once, and transposed: no gather is as fast.
+elements is loaded for each segment from where it begins, `FEWEST` elements at once, and transposed: no gather is as fast. Where
+processors pick lanes of two registers in an instruction (AVX-512), those of segments that lie one behind the other are picked
+from what half of them have, and lengths are added up in lanes, which takes half of the time.
 """
 
 from __future__ import annotations
@@ -11,16 +13,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64
+from accel.ast.tree.types import I32, I64
+from accel.backends.llvm.emit.picking import picked, picks
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
+from accel.backends.llvm.states.exact_scans import Leaf
 from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, computes, folds_scans, has_lanes, segment_of
 from accel.backends.llvm.text.code import Code, memory_type
 from accel.backends.llvm.text.routine import WORD
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, ManyToOne, OneToOne, Read
 from accel.labelled.array import Array, Extent
+from accel.labelled.scalar import constant
 
 FEWEST = 4
 """Elements of the longest of these segments: a power of two, and of 4 bytes a piece that is loaded at once."""
@@ -100,6 +105,10 @@ class FewSegments:
         """How many elements behind that each lane's segment begins: an i64 for each."""
         self.ends: list[str] = []
         """How many elements behind that each ends; where segments do not follow each other, the next begins."""
+        self._offsets = ""
+        """Of lanes that are picked how far behind the first one of its half each begins: a register of i32."""
+        self._second = ""
+        """How far behind the first one the second half of them begins: an i64."""
         self._starts = ""
         """Where each lane's segment begins: a register of i64."""
         self._behind = ""
@@ -184,8 +193,12 @@ class FewSegments:
     def finish_before(self) -> None:
         """What stands before the elements and depends on where segments begin; the scans go on."""
         group, chain, scalar = self.group, self._chain, self.group.routine.code
-        self._place_each()
-        start = Near(self._starts, {array: self._loaded(array) for array in self._beside})
+        picking = (
+            chain is not None and self._beside and all(picks(array.element, group.lanes) for array in self._beside)
+        )
+        end_of_all = self._place_in_lanes() if picking else self._place_each()
+        loaded = self._picked if picking else self._loaded
+        start = Near(self._starts, {array: loaded(array) for array in self._beside})
         if chain is None:
             self.made[group.segment.outs[0].name] = start
             self._scans.end()
@@ -204,16 +217,48 @@ class FewSegments:
                 streams.bind(flow.made(statement), [found[1 if statement is chain.again[0] else 2]])
         record, pointer = group.records[chain.step.state]
         group.routine.store("i64", "1", pointer)
-        record.store(group.routine, [scalar.emit(f"add i64 {self.first}, {self.ends[-1]}")], pointer, 1)
+        record.store(group.routine, [scalar.emit(f"add i64 {self.first}, {end_of_all}")], pointer, 1)
 
-    def _place_each(self) -> None:
-        """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers."""
+    def _place_in_lanes(self) -> str:
+        """Where each begins, by a scan of the lanes; gives how far behind the first one all end, an i64."""
+        group, half = self.group, self.group.lanes // 2
+        code, scalar, narrow = group.writer.code, group.routine.code, group.writer.code.vector("i32")
+        counts = _narrowed(code, self.counts)
+        sums = Leaf(Operator.ADD, I32, constant(I32, 0)).scanned(code, counts)
+        before = code.emit(f"sub {narrow} {sums}, {counts}")
+        order = ", ".join(f"i32 {half if lane >= half else group.lanes}" for lane in range(group.lanes))
+        lanes = f"<{group.lanes} x i32> <{order}>"
+        firsts = code.emit(f"shufflevector {narrow} {before}, {narrow} zeroinitializer, {lanes}")
+        self._offsets = code.emit(f"sub {narrow} {before}, {firsts}")
+        behind = code.emit(f"zext {narrow} {before} to {code.type(I64)}")
+        self._starts = code.emit(f"add {code.type(I64)} {group.writer.splat(self.first, 'i64')}, {behind}")
+        found = [
+            scalar.emit(f"extractelement {narrow} {text}, i64 {at}")
+            for text, at in ((before, half), (sums, group.lanes - 1))
+        ]
+        self._second, end = (scalar.emit(f"zext i32 {each} to i64") for each in found)
+        return end
+
+    def _picked(self, array: Array) -> list[str]:
+        """What `_loaded` gives, picked from what each half of the segments has: two registers at most."""
+        group, code, narrow = self.group, self.group.writer.code, self.group.writer.code.vector("i32")
+        bases = (self.first, group.routine.code.emit(f"add i64 {self.first}, {self._second}"))
+        low, high = (group.memory.address(array, [Uniform(base, I64)]) for base in bases)
+        offsets = [code.emit(f"add {narrow} {self._offsets}, {code.splat('i32', str(k))}") for k in range(FEWEST)]
+        # Of a constant mask LLVM would make a shuffle, which is one more for the only port that shuffles.
+        bits = group.routine.code.at_entry().hidden(str((1 << group.lanes // 2) - 1), f"i{group.lanes}")
+        first_half = group.routine.enter(f"bitcast i{group.lanes} {bits} to {code.vector('i1')}")
+        return picked(code, array.element, (low, high), offsets, first_half)
+
+    def _place_each(self) -> str:
+        """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers.
+        Gives how far behind the first one all end, an i64."""
         code, scalar, vector = self.group.writer.code, self.group.routine.code, self.group.writer.code.type(I64)
         each = self._each(self.counts if self._chain else self._behind)
         if not self._chain:
             last = scalar.emit(f"extractelement {vector} {self.counts}, i64 {code.lanes - 1}")
             self.begins, self.ends = each, [*each[1:], scalar.emit(f"add i64 {each[-1]}, {last}")]
-            return
+            return self.ends[-1]
         self.ends = each[:1]
         for count in each[1:]:
             self.ends.append(scalar.emit(f"add i64 {self.ends[-1]}, {count}"))
@@ -222,6 +267,7 @@ class FewSegments:
         for lane, begin in enumerate(self.begins):
             behind = code.emit(f"insertelement {vector} {behind}, i64 {begin}, i64 {lane}")
         self._starts = code.emit(f"add {vector} {self.group.writer.splat(self.first, 'i64')}, {behind}")
+        return self.ends[-1]
 
     def _loaded(self, array: Array) -> list[str]:
         """`FEWEST` elements of an array from where each segment begins: for each a register, one lane for each segment."""

@@ -1,0 +1,90 @@
+"""Folds of short segments where the processor picks lanes of two registers: the reference's bits, on any processor.
+
+Where there is no such instruction, a sequence of others stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.emit import picking
+from accel.backends.llvm.machine.target import Host, host
+from accel.backends.llvm.text.code import Code
+from accel.backends.protocol import HostArray
+from tests import untyped
+
+Floats = A.Acc[Any]  # Any: of any numbers
+
+HAS_IT = host().picks_lanes
+
+
+@pytest.fixture
+def picked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the types of which lanes were picked; the instruction, or what stands for it."""
+    seen: list[str] = []
+    original = picking.from_two
+
+    def from_two(code: Code, kind: ScalarType, tables: tuple[str, str], places: str) -> str:
+        seen.append(kind.name)
+        return original(code, kind, tables, places) if HAS_IT else _one_by_one(code, kind, tables, places)
+
+    monkeypatch.setattr(Host, "picks_lanes", property(lambda _: True))
+    monkeypatch.setattr(picking, "from_two", from_two)
+    return seen
+
+
+def _one_by_one(code: Code, kind: ScalarType, tables: tuple[str, str], places: str) -> str:
+    word, lanes, scalar = f"i{8 * max(4, kind.bytes)}", code.lanes, code.at(1)
+    vector, both = f"<{lanes} x {word}>", f"<{2 * lanes} x {word}>"
+    order = ", ".join(f"i32 {lane}" for lane in range(2 * lanes))
+    all_ = code.emit(f"shufflevector {vector} {tables[0]}, {vector} {tables[1]}, <{2 * lanes} x i32> <{order}>")
+    found = "poison"
+    for lane in range(lanes):
+        place = scalar.emit(f"extractelement {vector} {places}, i64 {lane}")
+        inside = scalar.emit(f"and {word} {place}, {2 * lanes - 1}")
+        element = scalar.emit(f"extractelement {both} {all_}, {word} {inside}")
+        found = code.emit(f"insertelement {vector} {found}, {word} {element}, i64 {lane}")
+    return found
+
+
+def agrees(function: Any, *arguments: HostArray) -> None:
+    """`llvm` on one thread and on three gives the reference's bits."""
+    wanted = untyped.runN(function, backend="interpreter")(*arguments)
+    for threads in (1, 3):
+        found = untyped.runN(function, backend="llvm", threads=threads)(*arguments)
+        assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes()
+
+
+LENGTHS: Sequence[Sequence[int]] = [
+    [(i * 7) % 5 for i in range(300)],
+    [4] * 99,
+    [0] * 40,
+    [(i * 7) % 5 + (i in (40, 41, 90, 150)) * 30 for i in range(200)],
+    [3],
+]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32, np.int64, np.int8, np.uint16, np.float16])
+def test_sums(kind: type[np.generic], picked: list[str]) -> None:
+    for lengths in LENGTHS:
+        counts = np.array(lengths)
+        xs = (np.random.default_rng(3).normal(size=counts.sum()) * 9).astype(kind)
+        agrees(lambda x, n: A.foldSeg(A.add, 0, x, n), xs, counts)
+    assert picked
+
+
+def test_functions_of_elements_of_several_arrays(picked: list[str]) -> None:
+    """Products are added in one rounding; all arrays are read at the same places."""
+    counts = np.array(LENGTHS[0])
+    draw = np.random.default_rng(4)
+    xs, ys = (draw.normal(size=counts.sum()).astype(np.float32) for _ in range(2))
+    agrees(lambda x, y, n: A.foldSeg(A.add, 0, A.zipWith(A.mul, x, y), n), xs, ys, counts)
+    some = np.repeat([1, 4, 2, 3], 60)  # 600 in all, as above
+    agrees(lambda x, y, n: A.fold1Seg(lambda a, b: a - b, A.zipWith(A.max, x, y), n), xs, ys, some)
+    assert set(picked) == {"F32"}
