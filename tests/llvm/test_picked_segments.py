@@ -15,6 +15,8 @@ import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit import picking
 from accel.backends.llvm.machine.target import Host, host
+from accel.backends.llvm.states.segments.few_scans import Row
+from accel.backends.llvm.states.segments.few_segments import InLanes
 from accel.backends.llvm.text.code import Code
 from accel.backends.protocol import HostArray
 from tests import untyped
@@ -88,3 +90,24 @@ def test_functions_of_elements_of_several_arrays(picked: list[str]) -> None:
     some = np.repeat([1, 4, 2, 3], 60)  # 600 in all, as above
     agrees(lambda x, y, n: A.fold1Seg(lambda a, b: a - b, A.zipWith(A.max, x, y), n), xs, ys, some)
     assert set(picked) == {"F32"}
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32, np.int8])
+@pytest.mark.parametrize("scan", [A.scanl1Seg, A.scanr1Seg, A.scanlSeg])
+def test_scans(scan: Any, kind: type[np.generic], picked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where segments begin is found out in lanes; of those with a seed one by one, as anywhere."""
+    seen: list[InLanes] = []
+    original = Row._bits_of_lanes
+
+    def bits(row: Row, lanes: InLanes) -> str:
+        seen.append(lanes)
+        return original(row, lanes)
+
+    monkeypatch.setattr(Row, "_bits_of_lanes", bits)
+    seed = [0] if scan is A.scanlSeg else []
+    for lengths in LENGTHS:
+        counts = np.array(lengths)
+        xs = (np.random.default_rng(5).normal(size=counts.sum()) * 9).astype(kind)
+        agrees(lambda x, n: scan(A.add, *seed, x, n), xs, counts)
+        agrees(lambda x, n: scan(A.max, *seed, x, n), xs, counts)
+    assert bool(seen) == (scan is not A.scanlSeg)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutation.fault import Fault
 
 _SEGMENTS = "tests/run/test_segments.py"
+_PICKED = "tests/llvm/test_picked_segments.py"
 _SCANS = "tests/run/test_segmented_scans.py"
 
 FAULTS = (
@@ -14,6 +15,20 @@ FAULTS = (
         "{farthest + FEWEST}",
         "0",
         (f"{_SEGMENTS}::test_few_elements_of_any_type_up_to_the_end_of_the_array",),
+    ),
+    Fault(
+        "both halves of few segments are picked from where the first one begins",
+        "backends/llvm/states/segments/few_segments.py",
+        "((before, half), (sums, group.lanes - 1))",
+        "((before, 0), (sums, group.lanes - 1))",
+        (f"{_PICKED}::test_sums",),
+    ),
+    Fault(
+        "few segments that are visited from behind begin where they end",
+        "backends/llvm/states/segments/few_scans.py",
+        "f\"sub {narrow} {group.writer.splat(total, 'i32')}, {lanes.ends}\"",
+        "f\"sub {narrow} {group.writer.splat(total, 'i32')}, {lanes.begins}\"",
+        (f"{_PICKED}::test_scans",),
     ),
     Fault(
         "some of few segments have more elements",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from accel.backends.llvm.emit.values import Lanes, Progression, Value
-from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegments, place
+from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegments, InLanes, place
 from accel.backends.llvm.states.segments.group import SegmentGroup
 from accel.backends.llvm.text.code import register_type
 from accel.ir import flow
@@ -60,7 +60,7 @@ def statements_of(loop: For) -> tuple[LoopBody, ...]:
 
 def write(segments: FewSegments) -> None:
     """The scans of segments that have begun, and what is made of them, element by element of all."""
-    segments.finish_before()
+    segments.finish_before(in_one_row=True)
     inner, found = segments.group.inner, place(segments.group.loop)
     assert found is not None, "elements have places"
     row = Row(segments)
@@ -83,13 +83,13 @@ class Row:
     def __init__(self, segments: FewSegments) -> None:
         self._segments, self._group = segments, segments.group
         self.down = self._group.inner.direction is LoopDirection.DOWN
-        self._count = segments.ends[-1]
+        self._count = segments.count
         code = self._group.routine.code
         self.begins = list(segments.begins)
         """Behind how many elements each segment begins, in the order in which they are visited."""
         if self.down:
             self.begins = [code.emit(f"sub i64 {self._count}, {end}") for end in reversed(segments.ends)]
-        begins = self._bits()
+        begins = self._bits() if segments.lanes is None else self._bits_of_lanes(segments.lanes)
         near = [begins, code.emit(f"or i64 {begins}, {code.emit(f'shl i64 {begins}, 1')}")]
         self._far = [code.emit(f"xor i64 {word}, -1") for word in near]
         """For each distance the elements that stand at least so far behind the first of their segment: words of i64."""
@@ -102,6 +102,20 @@ class Row:
         for at in self.begins:
             bits = code.emit(f"or i64 {bits}, {code.emit(f'shl i64 1, {at}')}")
         return bits
+
+    def _bits_of_lanes(self, lanes: InLanes) -> str:
+        """The same where segments stand in lanes."""
+        group = self._group
+        code, narrow, wide = group.writer.code, group.writer.code.vector("i32"), group.writer.code.vector("i64")
+        places = lanes.begins
+        if self.down:
+            total = group.routine.code.emit(f"trunc i64 {self._count} to i32")
+            places = code.emit(f"sub {narrow} {group.writer.splat(total, 'i32')}, {lanes.ends}")
+        shifts = code.emit(f"zext {narrow} {places} to {wide}")
+        bits = code.emit(f"shl {wide} {code.splat('i64', '1')}, {shifts}")
+        there = code.emit(f"icmp ne {narrow} {lanes.counts}, zeroinitializer")
+        some = code.emit(f"select {code.vector('i1')} {there}, {wide} {bits}, {wide} zeroinitializer")
+        return group.routine.code.call(f"llvm.vector.reduce.or.v{group.lanes}i64", "i64", [wide], [f"{wide} {some}"])
 
     @contextmanager
     def registers(self, place: Stream) -> Iterator[tuple[dict[str, Value], str, list[str], str]]:

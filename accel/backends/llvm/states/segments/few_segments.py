@@ -18,6 +18,7 @@ from accel.backends.llvm.emit.picking import picked, picks
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.exact_scans import Leaf
 from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, computes, folds_scans, has_lanes, segment_of
 from accel.backends.llvm.text.code import Code, memory_type
@@ -40,6 +41,16 @@ AHEAD = 4096
 """How many bytes before they are needed elements are asked for."""
 
 LINE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class InLanes:
+    """Registers of i32, a lane for each segment: how many elements it has, and how many elements behind the first one of all it
+    begins and ends."""
+
+    counts: str
+    begins: str
+    ends: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +116,10 @@ class FewSegments:
         """How many elements behind that each lane's segment begins: an i64 for each."""
         self.ends: list[str] = []
         """How many elements behind that each ends; where segments do not follow each other, the next begins."""
-        self._offsets = ""
-        """Of lanes that are picked how far behind the first one of its half each begins: a register of i32."""
+        self.count = ""
+        """How many elements all have: an i64."""
+        self.lanes: InLanes | None = None
+        """Where they begin and end, if that was found out in lanes; `begins` and `ends` are empty then."""
         self._second = ""
         """How far behind the first one the second half of them begins: an i64."""
         self._starts = ""
@@ -190,15 +203,16 @@ class FewSegments:
         first = scalar.emit(f"icmp sge i64 {self.first}, 0") if self._chain else self._none(self._behind, -FARTHEST)
         return scalar.emit(f"and i1 {first}, {last}")
 
-    def finish_before(self) -> None:
-        """What stands before the elements and depends on where segments begin; the scans go on."""
+    def finish_before(self, *, in_one_row: bool = False) -> None:
+        """What stands before the elements and depends on where segments begin; the scans go on. `in_one_row`: nobody asks for
+        `begins` and `ends` one by one."""
         group, chain, scalar = self.group, self._chain, self.group.routine.code
-        picking = (
-            chain is not None and self._beside and all(picks(array.element, group.lanes) for array in self._beside)
-        )
-        end_of_all = self._place_in_lanes() if picking else self._place_each()
-        loaded = self._picked if picking else self._loaded
-        start = Near(self._starts, {array: loaded(array) for array in self._beside})
+        picking = bool(self._beside) and all(picks(array.element, group.lanes) for array in self._beside)
+        if chain is not None and host().picks_lanes and (picking or in_one_row):
+            self.lanes = self._place_in_lanes()
+        else:
+            self._place_each()
+        start = Near(self._starts, {array: self._loaded(array) for array in self._beside})
         if chain is None:
             self.made[group.segment.outs[0].name] = start
             self._scans.end()
@@ -217,48 +231,49 @@ class FewSegments:
                 streams.bind(flow.made(statement), [found[1 if statement is chain.again[0] else 2]])
         record, pointer = group.records[chain.step.state]
         group.routine.store("i64", "1", pointer)
-        record.store(group.routine, [scalar.emit(f"add i64 {self.first}, {end_of_all}")], pointer, 1)
+        record.store(group.routine, [scalar.emit(f"add i64 {self.first}, {self.count}")], pointer, 1)
 
-    def _place_in_lanes(self) -> str:
-        """Where each begins, by a scan of the lanes; gives how far behind the first one all end, an i64."""
+    def _place_in_lanes(self) -> InLanes:
+        """Where each begins and ends, by a scan of the lanes."""
         group, half = self.group, self.group.lanes // 2
         code, scalar, narrow = group.writer.code, group.routine.code, group.writer.code.vector("i32")
         counts = _narrowed(code, self.counts)
         sums = Leaf(Operator.ADD, I32, constant(I32, 0)).scanned(code, counts)
         before = code.emit(f"sub {narrow} {sums}, {counts}")
-        order = ", ".join(f"i32 {half if lane >= half else group.lanes}" for lane in range(group.lanes))
-        lanes = f"<{group.lanes} x i32> <{order}>"
-        firsts = code.emit(f"shufflevector {narrow} {before}, {narrow} zeroinitializer, {lanes}")
-        self._offsets = code.emit(f"sub {narrow} {before}, {firsts}")
         behind = code.emit(f"zext {narrow} {before} to {code.type(I64)}")
         self._starts = code.emit(f"add {code.type(I64)} {group.writer.splat(self.first, 'i64')}, {behind}")
         found = [
             scalar.emit(f"extractelement {narrow} {text}, i64 {at}")
             for text, at in ((before, half), (sums, group.lanes - 1))
         ]
-        self._second, end = (scalar.emit(f"zext i32 {each} to i64") for each in found)
-        return end
+        self._second, self.count = (scalar.emit(f"zext i32 {each} to i64") for each in found)
+        return InLanes(counts, before, sums)
 
-    def _picked(self, array: Array) -> list[str]:
+    def _picked(self, array: Array, before: str) -> list[str]:
         """What `_loaded` gives, picked from what each half of the segments has: two registers at most."""
-        group, code, narrow = self.group, self.group.writer.code, self.group.writer.code.vector("i32")
+        group, half = self.group, self.group.lanes // 2
+        code, narrow = group.writer.code, group.writer.code.vector("i32")
+        order = ", ".join(f"i32 {half if lane >= half else group.lanes}" for lane in range(group.lanes))
+        lanes = f"<{group.lanes} x i32> <{order}>"
+        firsts = code.emit(f"shufflevector {narrow} {before}, {narrow} zeroinitializer, {lanes}")
+        behind = code.emit(f"sub {narrow} {before}, {firsts}")
         bases = (self.first, group.routine.code.emit(f"add i64 {self.first}, {self._second}"))
         low, high = (group.memory.address(array, [Uniform(base, I64)]) for base in bases)
-        offsets = [code.emit(f"add {narrow} {self._offsets}, {code.splat('i32', str(k))}") for k in range(FEWEST)]
+        offsets = [code.emit(f"add {narrow} {behind}, {code.splat('i32', str(k))}") for k in range(FEWEST)]
         # Of a constant mask LLVM would make a shuffle, which is one more for the only port that shuffles.
-        bits = group.routine.code.at_entry().hidden(str((1 << group.lanes // 2) - 1), f"i{group.lanes}")
+        bits = group.routine.code.at_entry().hidden(str((1 << half) - 1), f"i{group.lanes}")
         first_half = group.routine.enter(f"bitcast i{group.lanes} {bits} to {code.vector('i1')}")
         return picked(code, array.element, (low, high), offsets, first_half)
 
-    def _place_each(self) -> str:
-        """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers.
-        Gives how far behind the first one all end, an i64."""
+    def _place_each(self) -> None:
+        """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers."""
         code, scalar, vector = self.group.writer.code, self.group.routine.code, self.group.writer.code.type(I64)
         each = self._each(self.counts if self._chain else self._behind)
         if not self._chain:
             last = scalar.emit(f"extractelement {vector} {self.counts}, i64 {code.lanes - 1}")
             self.begins, self.ends = each, [*each[1:], scalar.emit(f"add i64 {each[-1]}, {last}")]
-            return self.ends[-1]
+            self.count = self.ends[-1]
+            return
         self.ends = each[:1]
         for count in each[1:]:
             self.ends.append(scalar.emit(f"add i64 {self.ends[-1]}, {count}"))
@@ -267,10 +282,12 @@ class FewSegments:
         for lane, begin in enumerate(self.begins):
             behind = code.emit(f"insertelement {vector} {behind}, i64 {begin}, i64 {lane}")
         self._starts = code.emit(f"add {vector} {self.group.writer.splat(self.first, 'i64')}, {behind}")
-        return self.ends[-1]
+        self.count = self.ends[-1]
 
     def _loaded(self, array: Array) -> list[str]:
         """`FEWEST` elements of an array from where each segment begins: for each a register, one lane for each segment."""
+        if self.lanes is not None:
+            return self._picked(array, self.lanes.begins)
         code, kind = self.group.writer.code, array.element
         pieces = max(1, FEWEST * kind.bytes // PIECE)
         width = FEWEST // pieces
