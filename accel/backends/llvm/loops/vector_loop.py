@@ -129,6 +129,10 @@ class VectorLoop:
 
     def write(self, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
+        with self._routine.code.loop():
+            self._write(low, high, extent)
+
+    def _write(self, low: str, high: str, extent: str) -> None:
         own = [each for name, each in self._accumulators.items() if name not in self._carried]
         bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
         self._past_caches = self._rows_past_caches(low)

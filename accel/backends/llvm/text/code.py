@@ -9,9 +9,11 @@ pointers' LLVM (15 and later); a bool is `i1` in registers and `i8` in memory, a
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from accel.ast.tree.types import BOOL, ScalarType
+from accel.backends.llvm.text.ahead import Ahead
 from accel.labelled.scalar import Constant
 from accel.labelled.scalar import constant as make_constant
 
@@ -43,13 +45,15 @@ class Code:
         # One counter in a list, so that bodies that share a text share it too.
         self._count = [0]
         self._entered: set[str] = set()
+        # The loops that are being written, outermost first.
+        self._loops: list[Ahead] = []
         self._types: dict[ScalarType, str] = {}
 
     def at(self, lanes: int) -> Code:
         """The same body, written with another number of lanes."""
         other = Code(lanes, self._prefix)
         other.lines, other.declarations, other._count = self.lines, self.declarations, self._count
-        other.entry, other._entered = self.entry, self._entered
+        other.entry, other._entered, other._loops = self.entry, self._entered, self._loops
         return other
 
     def at_entry(self) -> Code:
@@ -73,14 +77,29 @@ class Code:
         self.lines.append(text)
 
     def emit(self, text: str) -> str:
-        """Appends an instruction and gives the register of its value."""
-        number, lines = self._count[0], self.lines
-        self._count[0] = number + 1
-        register = f"%{self._prefix}{number}"
+        """Appends an instruction, or puts it before the loop where turns share it, and gives the register of its value."""
+        lines = self.lines
+        loop = self._loops[-1] if self._loops and lines is not self.entry else None
+        if loop is not None and loop.takes(text):
+            register = loop.made(text)
+            if register is None:
+                register = self.fresh()
+                loop.add(register, text)
+            return register
+        register = self.fresh()
         lines.append(f"{register} = {text}")
         if lines is self.entry:
             self._entered.add(register)
         return register
+
+    @contextmanager
+    def loop(self) -> Iterator[None]:
+        """Around the writing of a loop: integers and addresses that turns share are written here, before it."""
+        ahead, place = Ahead(self._count[0], self._entered), len(self.lines)
+        self._loops.append(ahead)
+        yield
+        self._loops.pop()
+        self.lines[place:place] = ahead.lines
 
     def parts(self, count: str, size: str) -> str:
         """How many parts of some size an i64 makes, the last of which may be shorter: the quotient, rounded up."""
