@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.machine.binaries import POCL
 from accel.backends.opencl.machine.devices import devices
 from accel.backends.opencl.machine.features import NARROW_POSITIONS, Features
 from accel.support.distribution import pip_install
@@ -61,4 +62,6 @@ def gpu_features(on: OpenCLBackend) -> Features:
     """Those of a backend's device, were it a GPU whose groups do not wait for each other. It does not optimise where only some
     tests run (`tests/conftest.py`)."""
     as_it_is = replace(on.features, gpu=True, look_back=False, together=False, narrow_positions=NARROW_POSITIONS)
-    return StandIn(**asdict(as_it_is)) if os.environ.get("ACCEL_TESTS") == "some" else as_it_is
+    # PoCL mixes up work-items there if a group may end before its barriers: `blocks <= 1` in `gpu_carries.py`.
+    quick = os.environ.get("ACCEL_TESTS") == "some" and on.device.platform.name != POCL
+    return StandIn(**asdict(as_it_is)) if quick else as_it_is
