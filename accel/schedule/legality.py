@@ -21,7 +21,6 @@ from accel.labelled.scalar import Constant, Function
 from accel.schedule.axes import dependence, loops
 from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.rounds import rounds
-from accel.schedule.splitting.alike import alike
 
 ORDERS = (Role.ORDERED, Role.PRODUCTS)
 """Roles of axes whose elements are numbered."""
@@ -326,10 +325,10 @@ def against_splitting(schedule: Schedule, margins: Sequence[Margin]) -> str | No
 
 
 def against_sharing(schedule: Schedule) -> str | None:
-    """Why what columns share may not be made first."""
+    """Why what columns share may not be made first, if they share anything."""
     if schedule.shared or schedule.inside or schedule.packs:
         return "it is shared or split already, or what it makes is packed"
-    return "no columns ask for the same values" if alike(schedule.nest) is None else None
+    return None
 
 
 def against_packing(schedule: Schedule, streams: Iterable[Stream], at: int) -> str | None:

@@ -229,8 +229,17 @@ def split(schedule: Schedule, margins: Sequence[Margin]) -> Schedule:
 
 def share(schedule: Schedule) -> Schedule:
     """What several columns of the innermost loop compute alike is made first, for all columns of a row, and kept that long."""
+    made = share_if_any(schedule)
+    if made is None:
+        raise AccelScheduleError("cannot share: no columns ask for the same values")
+    return made
+
+
+def share_if_any(schedule: Schedule) -> Schedule | None:
+    """The same; None where no columns compute anything alike."""
     _require(legality.against_sharing(schedule), "cannot share")
-    return replace(_made(schedule, schedule.pieces, Share()), shared=alike(schedule.nest))
+    found = alike(schedule.nest)
+    return None if found is None else replace(_made(schedule, schedule.pieces, Share()), shared=found)
 
 
 def _piece(schedule: Schedule, at: int) -> Piece:

@@ -27,6 +27,7 @@ from accel.schedule.verify import verify
 from tests.marks import long, one_in
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import as_gpu, each_platform, fresh
+from tests.opencl.test_gpu_products import distances
 
 orders = pytest.importorskip("tests.opencl.orders")
 
@@ -91,15 +92,6 @@ def test_sums_of_several_blocks(platform: str, kind: type[np.number[Any]]) -> No
         planned, arguments = loops("greedy", [A.matmul(*map(use, data))])
         run = run or compiled(on, planned)
         same(run(arguments), compiled(fresh(platform), planned)(arguments))
-
-
-def distances(xs: Handle, ys: Handle, zs: Handle) -> Handle:
-    """With what comes before and after in the same loop."""
-    n, _ = A.unlift(xs.shape)
-    m, _ = A.unlift(ys.shape)
-    left, right = A.replicate((A.All, m, A.All), xs), A.replicate((n, A.All, A.All), ys)
-    sums = A.fold(A.add, 3, A.zipWith(lambda x, y: A.max(x - y, y * 0.5), left, right))
-    return A.zipWith(lambda s, z: s * z + 1, sums, A.replicate((n, A.All), zs))
 
 
 def paths(xs: Handle, ys: Handle) -> Handle:

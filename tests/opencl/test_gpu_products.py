@@ -75,16 +75,18 @@ def test_sums_of_several_blocks(platform: str, shared: int, kind: type[np.number
 
 
 @long
+def distances(xs: Handle, ys: Handle, zs: Handle) -> Handle:
+    """With what comes before and after in the same loop."""
+    n, _ = A.unlift(xs.shape)
+    m, _ = A.unlift(ys.shape)
+    left, right = A.replicate((A.All, m, A.All), xs), A.replicate((n, A.All, A.All), ys)
+    sums = A.fold(A.add, 3, A.zipWith(lambda x, y: A.max(x - y, y * 0.5), left, right))
+    return A.zipWith(lambda s, z: s * z + 1, sums, A.replicate((n, A.All), zs))
+
+
 @each_platform
 def test_more_than_products(platform: str) -> None:
     """Distances with what comes before and after in the same loop; and a batch, of transposed factors."""
-
-    def distances(xs: Handle, ys: Handle, zs: Handle) -> Handle:
-        n, _ = A.unlift(xs.shape)
-        m, _ = A.unlift(ys.shape)
-        left, right = A.replicate((A.All, m, A.All), xs), A.replicate((n, A.All, A.All), ys)
-        sums = A.fold(A.add, 3, A.zipWith(lambda x, y: A.max(x - y, y * 0.5), left, right))
-        return A.zipWith(lambda s, z: s * z + 1, sums, A.replicate((n, A.All), zs))
 
     agrees(
         platform, distances, numbers((40, 19), np.float32), numbers((35, 19), np.float32), numbers((35,), np.float32)

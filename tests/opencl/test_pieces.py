@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, LAUNCHED_END, divisible
-from accel.backends.opencl.machine.features import NARROW_POSITIONS
+from accel.backends.opencl.machine.features import NARROW_POSITIONS, most_operations
 from accel.backends.opencl.work import UNKNOWN, work
 from accel.backends.protocol import compiled
 from accel.ir.meaning.interpret import interpret
@@ -170,3 +171,17 @@ def test_kernels_that_know_their_group_are_not_divided() -> None:
     assert divisible(f"const long patch = {GROUP_NUMBER};")
     assert divisible(f"const long stop = {LAUNCHED_END};")
     assert not divisible("for (long item = get_global_id(0); item < n; item += get_global_size(0))")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "units", "most"),
+    [
+        ("NVIDIA Corporation", 132, 132 << 30),
+        ("Advanced Micro Devices, Inc.", 1, 1 << 31),
+        ("Intel(R) Corporation", 96, 1 << 31),
+    ],
+)
+def test_large_gpus_are_given_larger_pieces(vendor: str, units: int, most: int) -> None:
+    """Where compute units are whole processors; nobody is given less than a slow GPU."""
+    device: Any = SimpleNamespace(vendor=vendor, max_compute_units=units)  # Any: what is asked of a device
+    assert most_operations(device) == most

@@ -8,9 +8,8 @@ for each column that it stands in.
 from __future__ import annotations
 
 from accel.schedule.axes import loops
-from accel.schedule.legality import against_sharing
 from accel.schedule.nodes import Role, Schedule
-from accel.schedule.rules import share, split
+from accel.schedule.rules import share_if_any, split
 from accel.schedule.splitting.inside import inside
 
 FEWEST_BYTES = 32
@@ -22,10 +21,9 @@ def lined(schedule: Schedule) -> Schedule | None:
     every = loops(schedule.nest)
     if len(every) < 2 or any(axis.role is not Role.MAP for axis in schedule.axes):
         return None
-    if against_sharing(schedule):
+    made = share_if_any(schedule)
+    if made is None or made.shared is None:
         return None
-    made = share(schedule)
-    assert made.shared is not None
     margins = inside(made.visited)
     edges = sum(margin.low + margin.high for margin in margins)
     widest = max(line.array.element.bytes for line in made.shared.lines)

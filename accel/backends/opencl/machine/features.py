@@ -77,13 +77,13 @@ def features(device: pyopencl.Device) -> Features:
         gpu=gpu,
         look_back=gpu and atomics64 and device.vendor.startswith("NVIDIA"),
         together=bool(device.type & pyopencl.device_type.CPU),
-        most=_most(device) if gpu else None,
+        most=most_operations(device) if gpu else None,
         narrow_positions=NARROW_POSITIONS if gpu else None,
     )
 
 
-def _most(device: pyopencl.Device) -> int:
-    """Operations of a launch on this GPU."""
+def most_operations(device: pyopencl.Device) -> int:
+    """Of a launch on this GPU."""
     whole = device.vendor.startswith(_WHOLE_UNITS)
     return max(MOST_OPERATIONS, UNIT_OPERATIONS * int(device.max_compute_units)) if whole else MOST_OPERATIONS
 

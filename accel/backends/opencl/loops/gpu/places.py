@@ -68,6 +68,13 @@ def begins_neutral(each: Carried, axis: Axis) -> bool:
     return each.state.monoid.neutral is not None and (each.state.initial is not None or each.each(axis))
 
 
+def fitting(limit: int, each: int, total: int) -> int:
+    """The greatest of `limit`, its half, its quarter, …, of which each takes so many of the `total` bytes; at least 1."""
+    while each * limit > total and limit > 1:
+        limit //= 2
+    return limit
+
+
 def place_bytes(places: Places) -> int:
     """Bytes of the values of one place."""
     return sum(held.type.bytes + (held.some is not None) for held in places.every)
@@ -75,7 +82,7 @@ def place_bytes(places: Places) -> int:
 
 def most(places: Places, limit: int, least: int) -> int:
     """The greatest power of two up to `limit`, but at least `least`, of which local memory holds so many values."""
-    return max(least, min(limit, 1 << (max(LOCAL_BYTES // place_bytes(places), 1).bit_length() - 1)))
+    return max(least, fitting(limit, place_bytes(places), LOCAL_BYTES))
 
 
 def in_local_memory(writer: Writer, places: Places, count: int) -> Places:

@@ -22,6 +22,7 @@ from accel.backends.opencl.code.kernel import GROUP_NUMBER, LAUNCHED_END, Amount
 from accel.backends.opencl.code.naming import array_name, extent_text
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.gpu.places import WAIT
 from accel.ir.nodes import Scatter
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 
@@ -128,11 +129,11 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
     _choose(writer, buffers, "0")
     writer.line(f"const int shift = {BITS} * (int){buffers.done}[0];")
     writer.line(f"if (lane < {DIGITS}) bins[lane] = 0;")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     writer.line(f"const position_t stop = min((group + 1) * (position_t){CHUNK}, {total});")
     with writer.block(f"for (position_t at = group * {CHUNK} + lane; at < stop; at += {GROUP})"):
         writer.line(f"atomic_inc(&bins[{_digit('keys[at]')}]);")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     writer.line(f"if (lane < {DIGITS} && group < groups) {buffers.counts}[lane * groups + group] = bins[lane];")
     items = Amount(runs.sources, CHUNK, factor=GROUP)
     scaffold.kernel("digits", writer.text, items, group=GROUP, when=when, work=_work(runs))
@@ -154,18 +155,18 @@ def _offsets(scaffold: Scaffold, buffers: _Buffers, total: str, when: Choice) ->
             writer.line(f"own[k] = first + k < end ? {counts}[first + k] : 0;")
             writer.line("sum += own[k];")
         writer.line("sums[lane] = sum;")
-        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        writer.line(WAIT)
         with writer.block(f"for (int reach = 1; reach < {GROUP}; reach *= 2)"):
             writer.line("const position_t left = lane >= reach ? sums[lane - reach] : 0;")
-            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line(WAIT)
             writer.line("sums[lane] += left;")
-            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line(WAIT)
         writer.line("position_t place = before + sums[lane] - sum;")
         with writer.block(f"for (int k = 0; k < {EACH}; ++k)"):
             writer.line(f"if (first + k < end) {counts}[first + k] = place;")
             writer.line("place += own[k];")
         writer.line(f"before += sums[{GROUP - 1}];")
-        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        writer.line(WAIT)
     writer.line(f"if (lane == 0) {buffers.done}[2 + digit] = before;")
     with writer.block("if (lane == 0 && digit == 0)"):
         writer.line(f"{buffers.done}[1] = {buffers.done}[0];")
@@ -192,10 +193,10 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
         writer.line(f"digits[l] = (uchar){_digit('keys[base + l]')};")
     with writer.block(f"for (int digit = 0; digit < {DIGITS}; ++digit)"):
         writer.line("found[digit][lane] = 0;")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block("for (int l = first; l < stop; ++l)"):
         writer.line("found[digits[l]][lane] += 1;")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block(f"if (lane < {DIGITS})"):
         writer.line("int before = 0;")
         with writer.block(f"for (int other = 0; other < {GROUP}; ++other)"):
@@ -203,19 +204,19 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
             writer.line("found[lane][other] = (ushort)before;")
             writer.line("before += own;")
         writer.line("starts[lane + 1] = before;")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block("if (lane == 0)"):
         writer.line("starts[0] = 0;")
         writer.line("before[0] = 0;")
         with writer.block(f"for (int digit = 1; digit < {DIGITS}; ++digit)"):
             writer.line("starts[digit] += starts[digit - 1];")
             writer.line(f"before[digit] = before[digit - 1] + {buffers.done}[1 + digit];")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block("for (int l = first; l < stop; ++l)"):
         writer.line("const int digit = digits[l];")
         writer.line("order[starts[digit] + found[digit][lane]] = (ushort)l;")
         writer.line("found[digit][lane] += 1;")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block(f"for (int l = lane; l < here; l += {GROUP})"):
         writer.line("const int own = order[l], digit = digits[own];")
         writer.line(
@@ -247,7 +248,7 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
     writer.line(f"const position_t end = min(item - lane + {RUN_GROUP}, stop);")
     _choose(writer, buffers, "0")
     writer.line("if (lane == 0) longest = -1, many = 0;")
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block("if (item < end)"):
         writer.line("const long key = keys[item];")
         with writer.block("if (key < targets && (item == begin || keys[item - 1] != key))"):
@@ -261,14 +262,14 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
                     writer.line(f"{name} = {old};")
             with writer.block("else"):
                 _store(writer, scatter, olds)
-    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    writer.line(WAIT)
     with writer.block("if (longest >= 0)"):
         writer.line("const long key = longest;")
         olds = _olds(writer, scatter, held)
         writer.line("int more = 1;")
         with writer.block(f"for (position_t from = end; more; from += {fetched})"):
             _fetch(writer, runs, fetched)
-            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line(WAIT)
             writer.line("const int count = many;")
             with writer.block("if (lane == 0)"):
                 writer.line("int l = 0;")
@@ -278,9 +279,9 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
                 with writer.block("for (; l < count; ++l)"):
                     _step(writer, scaffold, runs, olds, [f"fetched{value}[l]" for value in fetches])
             writer.line(f"more = count == {fetched};")
-            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line(WAIT)
             writer.line("if (lane == 0) many = 0;")
-            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            writer.line(WAIT)
         with writer.block("if (lane == 0)"):
             _store(writer, scatter, olds)
     work = _work(runs, RUN_WORK)

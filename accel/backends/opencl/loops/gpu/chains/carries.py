@@ -15,8 +15,8 @@ from accel.backends.opencl.code.shared import PITCH, Shared, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import Flat
-from accel.backends.opencl.loops.gpu.chains.gpu_carries import GPUCarry, always_carried, most
-from accel.backends.opencl.loops.gpu.places import GROUP
+from accel.backends.opencl.loops.gpu.chains.gpu_carries import GPUCarry, always_carried
+from accel.backends.opencl.loops.gpu.places import GROUP, fitting
 from accel.backends.opencl.loops.join import Partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import State
@@ -67,11 +67,11 @@ def carry(
             groups = Amount(flat.extents, BLOCK * alone, factor=GROUP, least=GROUP, needed=flat.needed)
         scaffold.kernel(purpose, writer.text, groups, group=GROUP, when=when)
         return
-    items = most(ITEMS, kind.bytes * (PITCH + 1), SCANNED_BYTES) if state.monoid.exact else ITEMS
+    items = fitting(ITEMS, kind.bytes * (PITCH + 1), SCANNED_BYTES) if state.monoid.exact else ITEMS
     scanned = Shared(kind, 0, items, scaffold.context) if state.monoid.exact else None
     size = SCAN_VECTOR * items
     if scanned is None:
-        size = most(size, kind.bytes, STAGED_BYTES)
+        size = fitting(size, kind.bytes, STAGED_BYTES)
     _declare(writer, kind, scanned, size)
     seed = _enter(body, rows, flat, state)
     writer.line(f"{kind.name} value = {seed or ZEROS};")

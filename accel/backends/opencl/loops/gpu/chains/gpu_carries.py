@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from accel.backends.opencl.code.shared import ALIGNED, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.gpu.places import GROUP, LOCAL_BYTES, WAIT
+from accel.backends.opencl.loops.gpu.places import GROUP, LOCAL_BYTES, WAIT, fitting
 from accel.backends.opencl.machine.features import Features
 
 BRINGING = GROUP // 2
@@ -32,13 +32,6 @@ HELD_BYTES = 128
 def always_carried(made: StateType, features: Features) -> bool:
     """Whether something stands before every block, be it what is neutral: on a GPU, where it is known."""
     return neutral(made) is not None and not features.together
-
-
-def most(limit: int, each: int, total: int) -> int:
-    """The greatest of `limit`, its half, its quarter, …, of which each takes so many of the `total` bytes; at least 1."""
-    while each * limit > total and limit > 1:
-        limit //= 2
-    return limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +67,7 @@ class GPUCarry:
 
     @property
     def _held(self) -> int:
-        return most(HELD, self.kind.bytes, HELD_BYTES)
+        return fitting(HELD, self.kind.bytes, HELD_BYTES)
 
     @property
     def _scanned(self) -> int:
@@ -97,7 +90,7 @@ class GPUCarry:
     # In an order.
 
     def _follow(self, writer: Writer) -> None:
-        name, staged = self.kind.name, most(STAGED, 2 * self.kind.bytes, LOCAL_BYTES)
+        name, staged = self.kind.name, fitting(STAGED, 2 * self.kind.bytes, LOCAL_BYTES)
         bringing = min(BRINGING, staged)
         each, behind = staged // bringing, GROUP - bringing
         writer.line(f"__local {name} totals[2][{staged}]{ALIGNED};")
