@@ -136,12 +136,13 @@ class Tiles:
             start = code.emit(f"getelementptr i8, ptr {start}, i64 {size}")
         blocks = code.parts(count, str(BLOCK))
         several = code.emit(f"icmp sgt i64 {blocks}, 1")
+        longer = []
         for table, length in zip(
             tables, (routine.least(count, str(BLOCK)), self._sizes.rest(code, count)), strict=True
         ):
             log, steps = self._sizes.lanes(code, length)
             arguments = f"ptr {table}, i64 {length}, i64 {log}, i64 {steps}, i64 {self._layout.lanes}"
-            code.line(f"call void @{self._name}_places({arguments})")
+            longer.append(code.emit(f"call i64 @{self._name}_places({arguments})"))
         small, after = routine.label(), routine.label()
         if self._tile.batch:
             parts = routine.label()
@@ -157,7 +158,7 @@ class Tiles:
                 words.put(Word.ROWS, routine.least(code.emit(f"sub i64 {rows}, {row}"), part_rows))
                 new = code.emit(f"or i1 {code.emit(f'icmp eq i64 {row}, 0')}, {several}")
                 with routine.count("0", blocks) as block:
-                    self._block(words, block, blocks, count, tables)
+                    self._block(words, block, blocks, count, tables, longer)
                     with routine.when(new):
                         panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
                         self._shared(levels, "pack_columns", panels, 1)
@@ -168,7 +169,7 @@ class Tiles:
             routine.place(small)
             for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
                 words.put(word, value)
-            self._block(words, "0", "1", count, tables)
+            self._block(words, "0", "1", count, tables, longer)
             self._small(levels, count, columns)
             routine.jump(after)
             routine.place(after)
@@ -202,17 +203,19 @@ class Tiles:
         read for one row or column is there for others."""
         return code.emit(f"fmul double {steps}, {duration(self._text).instructions / 2:e}")
 
-    def _block(self, words: Parameters, block: str, blocks: str, count: str, tables: list[str]) -> None:
-        """What is said of one block of elements."""
+    def _block(
+        self, words: Parameters, block: str, blocks: str, count: str, tables: list[str], longer: list[str]
+    ) -> None:
+        """What is said of one block of elements; tables, longer: what `places` found of whole blocks, and of the last."""
         routine = words.routine
         code = routine.code
         first = code.emit(f"mul i64 {block}, {BLOCK}")
         length = routine.least(code.emit(f"sub i64 {count}, {first}"), str(BLOCK))
         log, steps = self._sizes.lanes(code, length)
         last = code.emit(f"icmp eq i64 {block}, {code.emit(f'sub i64 {blocks}, 1')}")
-        own = code.emit(f"icmp sgt i64 {block}, 0")
-        table = code.emit(f"select i1 {code.emit(f'and i1 {last}, {own}')}, ptr {tables[1]}, ptr {tables[0]}")
-        words.put(Word.PLACES, table, "ptr")
+        rest = code.emit(f"and i1 {last}, {code.emit(f'icmp sgt i64 {block}, 0')}")
+        words.put(Word.PLACES, code.emit(f"select i1 {rest}, ptr {tables[1]}, ptr {tables[0]}"), "ptr")
+        words.put(Word.LONGER, code.emit(f"select i1 {rest}, i64 {longer[1]}, i64 {longer[0]}"))
         said = {Word.FIRST: first, Word.COUNT: length, Word.LOG: log, Word.STEPS: steps, Word.BLOCK: block}
         for word, value in {**said, Word.LAST: code.emit(f"zext i1 {last} to i64")}.items():
             words.put(word, value)

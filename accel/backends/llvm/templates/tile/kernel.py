@@ -7,7 +7,7 @@ docs/order.md in any case, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeAlias
@@ -39,7 +39,7 @@ it is asked, and they may have left it."""
 Sides: TypeAlias = tuple[Positions, Positions]
 """Rows and columns of a strip."""
 
-Write: TypeAlias = Callable[[Accumulators, Sides, str], None]
+Write: TypeAlias = Callable[[Accumulators, Sides, Sequence[Where], str], None]
 """Writes the code of some lanes, from this turn on, into the accumulators."""
 
 Take: TypeAlias = Callable[[Accumulators, tuple[int, int, int], dict[str, Value]], None]
@@ -73,7 +73,7 @@ class Kernel:
         self._lanes = code.emit(f"shl i64 1, {self._log}")
         count = words.get(Word.COUNT)
         self._least = code.emit(f"lshr i64 {count}, {self._log}")
-        self._longer = code.emit(f"and i64 {count}, {code.emit(f'sub i64 {self._lanes}, 1')}")
+        self._longer = words.get(Word.LONGER)
         self._vectors = code.parts("%width", str(layout.lanes))
 
     def write(self) -> Routine:
@@ -136,6 +136,7 @@ class Kernel:
         """Those of the tile that are there; of each all lanes, of which `write` computes as many as a strip has."""
         routine, code, layout = self.routine, self.routine.code, self._layout
         accumulators = Accumulators(routine, self._writer, self._functions, layout, strip)
+        across = code.emit(f"mul i64 {self._most}, {strip.lanes}")
         with (
             self._begins(self._vectors, strip.vectors, layout.vectors) as vector,
             self._begins("%height", strip.rows, layout.rows) as row,
@@ -143,9 +144,13 @@ class Kernel:
             column = "0" if vector == "0" else code.emit(f"mul i64 {vector}, {layout.lanes}")
             rows = Positions(routine, layout.row_panel, "%rows", row)
             columns = Positions(routine, layout.column_panel, "%columns", column)
+            walks = [Walk(routine, side, side.at("0")) for side in (rows, columns)]
             with routine.count("0", self._lanes, strip.lanes) as turn:
-                write(accumulators, (rows, columns), turn)
+                starts = [walk.here() for walk in walks]
+                write(accumulators, (rows, columns), starts, turn)
                 accumulators.join("%counter", code.emit(f"lshr i64 {turn}, {strip.lanes.bit_length() - 1}"))
+                for walk, start in zip(walks, starts, strict=True):
+                    walk.go_on(start, across)
             accumulators.save("%out", row, vector)
 
     @contextmanager
@@ -161,15 +166,12 @@ class Kernel:
         """One lane, which has an element at least."""
         code, inside = self.routine.code, balanced(self._layout.tile.inside, following.values())
 
-        def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
-            number = reversed_lane(self.routine, turn, self._log)
-            longer = code.emit(f"icmp slt i64 {number}, {self._longer}")
-            steps = code.emit(f"add i64 {self._least}, {code.emit(f'zext i1 {longer} to i64')}")
-            place = code.emit(f"mul i64 {turn}, {self._most}")
+        def write(accumulators: Accumulators, sides: Sides, starts: Sequence[Where], turn: str) -> None:
+            one_more = code.emit(f"and i64 {code.emit(f'lshr i64 {self._longer}, {turn}')}, 1")
+            steps = code.emit(f"add i64 {self._least}, {one_more}")
             begin, go_on = partial(self._begun, inside), partial(self._gone_on, inside, following)
-            self._step(accumulators, 0, sides, _at(sides, place), begin)
-            bounds = ("1", steps)
-            self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), bounds, go_on)
+            self._step(accumulators, 0, sides, starts, begin)
+            self._steps(accumulators, 1, sides, _beyond(sides, starts, "1"), ("1", steps), go_on)
 
         return write
 
@@ -177,47 +179,44 @@ class Kernel:
         """Some lanes: the steps that all have, then that which some have more."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.short.lanes
         inside = balanced(self._layout.tile.inside, self._following.values())
-        longer, go_on = self._bounds(self._longer, range(lanes)), partial(self._gone_on, inside, self._following)
+        go_on = partial(self._gone_on, inside, self._following)
 
-        def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        def write(accumulators: Accumulators, sides: Sides, starts: Sequence[Where], turn: str) -> None:
             accumulators.begin()
-            place, bounds = code.emit(f"mul i64 {turn}, {self._most}"), ("0", self._least)
-            self._steps(accumulators, lanes, sides, place, bounds, go_on)
+            self._steps(accumulators, lanes, sides, starts, ("0", self._least), go_on)
             with routine.when(code.emit(f"icmp ne i64 {self._longer}, 0")):
-                first = reversed_lane(routine, turn, self._log)
-                for lane, bound in longer.items():
-                    with routine.when(code.emit(f"icmp slt i64 {first}, {bound}")):
-                        number = code.emit(f"add i64 {turn}, {lane}")
-                        place = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {self._most}')}, {self._least}")
-                        self._step(accumulators, lane, sides, _at(sides, place), go_on)
+                longer = code.emit(f"lshr i64 {self._longer}, {turn}")
+                for lane in range(lanes):
+                    with routine.when(code.emit(f"trunc i64 {code.emit(f'lshr i64 {longer}, {lane}')} to i1")):
+                        apart = code.emit(f"mul i64 {self._most}, {lane}")
+                        place = code.emit(f"add i64 {apart}, {self._least}")
+                        self._step(accumulators, lane, sides, _beyond(sides, starts, place), go_on)
             accumulators.join_lanes()
 
         return write
 
-    def _bounds(self, limit: str, lanes: Iterable[int]) -> dict[int, str]:
-        """For turns that many lanes after a first one: below which lane that first one's is if theirs is below the limit."""
-        code, log = self.routine.code, self._log
-        # The lane of a turn is the first one's, and as much more wherever that is.
-        return {lane: code.emit(f"sub i64 {limit}, {reversed_lane(self.routine, str(lane), log)}") for lane in lanes}
-
     def _single(self) -> Write:
         """The only elements of some lanes, joined as they come."""
         inside = self._inside_of_single()
-        return lambda accumulators, sides, turn: self._join_single(accumulators, sides, turn, inside, {})
+        return lambda accumulators, sides, starts, turn: self._join_single(accumulators, sides, starts, inside, {})
 
     def _uneven(self) -> Write:
         """The same where lanes in the second half have none: those of odd turns, each of which joins the one before it."""
-        count = Parameters(self.routine, "%parameters").get(Word.COUNT)
-        bounds = self._bounds(count, range(1, self._layout.single.lanes, 2))
+        code, count = self.routine.code, Parameters(self.routine, "%parameters").get(Word.COUNT)
+        # The lane of a turn is that of a strip's first turn, and as much more wherever that is.
+        bounds = {
+            lane: code.emit(f"sub i64 {count}, {reversed_lane(self.routine, str(lane), self._log)}")
+            for lane in range(1, self._layout.single.lanes, 2)
+        }
         inside, masks = self._inside_of_single(), host().stores_under_masks
         in_lanes = {lane: self._in_lanes(bound) if masks else bound for lane, bound in bounds.items()}
 
-        def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        def write(accumulators: Accumulators, sides: Sides, starts: Sequence[Where], turn: str) -> None:
             code, first, kind = self._writer.code, reversed_lane(self.routine, turn, self._log), "i64"
             if masks:
                 first, kind = self._in_lanes(first), code.vector("i32")
             there = {lane: code.emit(f"icmp slt {kind} {first}, {bound}") for lane, bound in in_lanes.items()}
-            self._join_single(accumulators, sides, turn, inside, there)
+            self._join_single(accumulators, sides, starts, inside, there)
 
         return write
 
@@ -233,14 +232,13 @@ class Kernel:
         self,
         accumulators: Accumulators,
         sides: Sides,
-        turn: str,
+        starts: Sequence[Where],
         inside: tuple[Inside, Inside],
         there: Mapping[int, str],
     ) -> None:
         """inside: what even and odd rows compute of each element. there: what says whether a lane has an element, by its
         number, of those that may have none: a mask, or an i1 where masks are slow."""
         layout, strip = self._layout, self._layout.single
-        starts = [side.hidden(side.at(turn)) for side in sides]
         rows, columns = (
             [side.beyond(start, str(lane)) for lane in range(strip.lanes)]
             for side, start in zip(sides, starts, strict=True)
@@ -302,20 +300,23 @@ class Kernel:
         accumulators: Accumulators,
         lanes: int,
         sides: Sides,
-        place: str,
+        starts: Sequence[Where],
         bounds: tuple[str, str],
         take: Take,
     ) -> None:
-        """Steps of lanes that follow each other, the first of which is at `place`."""
+        """Steps of lanes that follow each other, the first of which is at `starts`."""
         routine, code = self.routine, self.routine.code
-        starts = zip(sides, _at(sides, place), strict=True)
-        walks = [Walk(routine, side, where) for side, where in starts]
+        walks = [Walk(routine, side, where) for side, where in zip(sides, starts, strict=True)]
         with routine.count(*bounds):
-            here = [walk.next() for walk in walks]
+            here = [walk.here() for walk in walks]
             for lane in range(lanes):
-                apart = code.emit(f"mul i64 {self._most}, {lane}") if lane else "0"
-                there = [side.hidden(side.beyond(where, apart)) for side, where in zip(sides, here, strict=True)]
+                there = here
+                if lane:
+                    apart = code.emit(f"mul i64 {self._most}, {lane}")
+                    there = [side.hidden(where) for side, where in zip(sides, _beyond(sides, here, apart), strict=True)]
                 self._step(accumulators, lane, sides, there, take)
+            for walk, where in zip(walks, here, strict=True):
+                walk.go_on(where, "1")
 
     def _step(self, accumulators: Accumulators, lane: int, sides: Sides, where: Sequence[Where], take: Take) -> None:
         """One element of a lane, for all rows and vectors."""
@@ -381,5 +382,5 @@ class Kernel:
         return found
 
 
-def _at(sides: Sides, place: str) -> list[Where]:
-    return [side.at(place) for side in sides]
+def _beyond(sides: Sides, where: Sequence[Where], places: str) -> list[Where]:
+    return [side.beyond(here, places) for side, here in zip(sides, where, strict=True)]

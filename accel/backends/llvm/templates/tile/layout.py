@@ -26,7 +26,7 @@ MANY_REGISTERS = 32
 vector (AArch64): then a strip is narrow and high, else low and wide."""
 
 
-FEW_STEPS = (6, 3)
+FEW_STEPS = (2, 3)
 """Steps of a lane up to which strips of several lanes are faster than the whole tile: with few registers, and with many."""
 
 
@@ -49,6 +49,8 @@ class Word(IntEnum):
     """Of the number of lanes."""
     STEPS = auto()
     """Of the longest lane."""
+    LONGER = auto()
+    """A bit for each lane that has a step which others lack, in the order in which lanes are visited."""
     BLOCK = auto()
     """The number of the block of 4096 elements."""
     LAST = auto()

@@ -22,13 +22,16 @@ from accel.ir.nodes import ManyToOne
 def places(name: str) -> Routine:
     """Fills a table: where in a panel each of `count` elements stands, by lanes with reversed bits, then by steps.
 
-    `more` entries follow, all with the place of the last element.
+    `more` entries follow, all with the place of the last element. Returns which lanes have a step that others lack: a bit for
+    each, in the order of places.
     """
-    routine = Routine(f"void @{name}(ptr %table, i64 %count, i64 %log, i64 %steps, i64 %more)", hot=False)
-    code = routine.code
+    routine = Routine(f"i64 @{name}(ptr %table, i64 %count, i64 %log, i64 %steps, i64 %more)", hot=False)
+    code, longer = routine.code, routine.slot("i64")
+    routine.store("i64", "0", longer)
     one = code.emit("shl i64 1, %log")
     mask = code.emit(f"sub i64 {one}, 1")
     last = code.emit("sub i64 %count, 1")
+    least = code.emit("lshr i64 %count, %log")
     with routine.count("0", code.emit("add i64 %count, %more")) as entry:
         element = routine.least(entry, last)
         lane = reversed_lane(routine, code.emit(f"and i64 {element}, {mask}"), "%log")
@@ -36,7 +39,10 @@ def places(name: str) -> Routine:
         place = code.emit(f"add i64 {code.emit(f'mul i64 {lane}, %steps')}, {step}")
         address = code.emit(f"getelementptr i32, ptr %table, i64 {entry}")
         routine.store("i32", code.emit(f"trunc i64 {place} to i32"), address)
-    code.line("ret void")
+        has_more = code.emit(f"zext i1 {code.emit(f'icmp eq i64 {step}, {least}')} to i64")
+        bit = code.emit(f"shl i64 {has_more}, {lane}")
+        routine.store("i64", code.emit(f"or i64 {routine.load('i64', longer)}, {bit}"), longer)
+    code.line(f"ret i64 {routine.load('i64', longer)}")
     return routine
 
 

@@ -75,11 +75,13 @@ class Walk:
         self._slots = {size: routine.slot("ptr") for size in where}
         self._go(where)
 
-    def next(self) -> Where:
-        """The position, which moves on by one."""
-        here = {size: self._routine.load("ptr", slot) for size, slot in self._slots.items()}
-        self._go(self._positions.beyond(here, "1"))
-        return here
+    def here(self) -> Where:
+        """The position, by which alone LLVM is to address what is read there."""
+        return self._positions.hidden({size: self._routine.load("ptr", slot) for size, slot in self._slots.items()})
+
+    def go_on(self, here: Where, places: str) -> None:
+        """Moves on, by so many positions."""
+        self._go(self._positions.beyond(here, places))
 
     def _go(self, where: Where) -> None:
         for size, slot in self._slots.items():
