@@ -174,6 +174,12 @@ def test_maybes() -> None:
     assert on(given, lambda x: A.fromJust(safe_root(x))).tolist() == [2.0, 0.0]
     either = on(given, lambda x: A.fromMaybe(1.0, A.cond(x < 0, A.cond(x < -5, A.nothing(), A.nothing()), A.just(x))))
     assert either.tolist() == [4.0, 1.0]
+    assert on(given, lambda x: A.fromMaybe(x, A.nothing())).tolist() == [4.0, -1.0]
+    assert on(given, lambda x: A.maybe(x, lambda y: y * 2, A.nothing())).tolist() == [4.0, -1.0]
+    greater = A.maybe(A.just(A.constant(2.0)), lambda y: A.just(A.max(y, 2)), A.nothing())
+    assert on(given, lambda x: A.fromMaybe(x, greater)).tolist() == [2.0, 2.0]
+    with pytest.raises(A.AccelTypeError, match="fromMaybe needs operands of one type, got \\(\\) and i64"):
+        A.fromMaybe(A.constant(1), A.just(A.lift()))
 
 
 def test_the_branch_not_taken_is_not_evaluated() -> None:

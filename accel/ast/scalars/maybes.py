@@ -15,7 +15,7 @@ from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import apply
 from accel.ast.handles.literals import describe, untyped
-from accel.ast.handles.nothings import NOTHING_YET, zero
+from accel.ast.handles.nothings import NOTHING_YET, filled, zero
 from accel.ast.handles.tuples import Cx, Fl
 from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
 from accel.ast.tree.operators import Operator
@@ -85,6 +85,8 @@ def fromMaybe(default: object, m: Exp[Any]) -> Exp[Any]:
     array([-1, -1,  2,  3])
     """
     flag, value = _maybe_part("fromMaybe", m, 0), _maybe_part("fromMaybe", m, 1)
+    if _is_nothing(m):
+        return Exp(untyped(raw(default), "the default of fromMaybe", here()))
     return Exp(operations.choose(flag, value, raw(default), here(), "fromMaybe"))
 
 
@@ -100,10 +102,17 @@ def maybe(default: object, f: Callable[[Exp[Any]], Exp[Any]], m: Exp[Any]) -> Ex
     """
     where = here()
     flag, value = _maybe_part("maybe", m, 0), _maybe_part("maybe", m, 1)
+    if _is_nothing(m):
+        return Exp(untyped(raw(default), "the default of maybe", where))
     found: Exp[Any] = Exp(value)
     return Exp(
         operations.choose(flag, raw(apply(f, [found], "the function of maybe", where)), raw(default), where, "maybe")
     )
+
+
+def _is_nothing(m: Exp[Any]) -> bool:
+    """Whether a maybe is a `nothing()` that has met nothing: the default is what it meets, and its value."""
+    return m.node.type == NOTHING_YET and filled(m.node, MaybeType(BOOL)) is not None
 
 
 def _maybe_part(name: str, m: object, position: int) -> ScalarNode:
