@@ -63,6 +63,12 @@ def test_tuples_are_arrays_of_tuples() -> None:
         np.testing.assert_array_equal(got, given)
 
 
+def test_a_field_that_is_an_array_is_no_element() -> None:
+    """NumPy gives it more dimensions than the structured array has."""
+    with pytest.raises(A.AccelTypeError, match=r"no element type for the field 'at'(.|\n)*hint: .*A\.use\(x\['at'\]\)"):
+        A.use(np.zeros(3, [("at", "f4", (2,))]))
+
+
 def test_structured_arrays_are_arrays_of_tuples() -> None:
     given = np.array([(1.0, 2), (3.0, 4)], dtype=[("x", ">f4"), ("y", "i8")])
     xs: A.Acc[Any] = A.use(given)

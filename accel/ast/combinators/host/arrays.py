@@ -88,6 +88,10 @@ def _is_masked(value: object) -> bool:
 def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
     dtype = array.dtype
     if dtype.names:
+        for name in dtype.names:
+            if dtype[name].subdtype is not None:
+                message = f"accel has no element type for the field {name!r} of NumPy's {dtype[name]}"
+                raise AccelTypeError(message, where, hint=f"its arrays enter by themselves: `A.use(x[{name!r}])`")
         parts = [_leaves(array[name], where) for name in dtype.names]
         kinds, leaves = tuple(kind for kind, _ in parts), tuple(leaf for _, data in parts for leaf in data)
         return RecordType(kinds, dtype.names), leaves
