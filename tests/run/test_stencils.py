@@ -193,6 +193,19 @@ def test_neighbours_that_nobody_needs_are_not_read() -> None:
     assert "mod" not in A.explain(program).stages["labelled"]
 
 
+@pytest.mark.parametrize(
+    ("boundary", "message"),
+    [
+        (A.boundary.constant(1.5), "the boundary of stencil must be i64"),
+        (A.boundary.function(lambda ix: A.constant(1, np.int8)), "the boundary function of stencil must be i64"),
+        (UNTYPED.boundary.function(lambda i, j: i), "boundary function of stencil must take 1 argument"),
+    ],
+)
+def test_a_wrong_boundary_is_an_error_also_where_nothing_outside_is_asked_for(boundary: Any, message: str) -> None:
+    with pytest.raises(A.AccelTypeError, match=message):
+        A.stencil(lambda n: n(0), boundary, A.use(np.arange(3)))
+
+
 def test_unequal_shapes_are_an_error() -> None:
     ys = A.use(np.arange(5))
     with pytest.raises(A.AccelShapeError, match="stencil2"):

@@ -141,6 +141,9 @@ def _stencil(
         raise AccelTypeError(f"{name} takes an array of rank 1 or more, got rank 0", where, others=made)
     parameters = tuple(Parameter(kind, where) for kind in (index_type(rank), *(each.type.element for each in arrays)))
     index, *elements = map(Exp[Any], parameters)
+    for array, boundary in zip(arrays, boundaries, strict=True):
+        if boundary.value is not None:  # also where the function asks for nothing outside
+            boundary.value(index, array.type.element, name, where)
     places = zip(arrays, boundaries, elements, strict=True)
     neighbourhoods = [Neighbourhood[Any, Any](name, *place, index=index) for place in places]
     what, kinds = f"the function of {name}", [each.type.element for each in arrays]
