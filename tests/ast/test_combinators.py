@@ -197,6 +197,8 @@ def test_sizes_and_elements() -> None:
     check(A.unit(A.toIndex((3, A.constant(4)), (2, 1))), np.ravel_multi_index((2, 1), (3, 4)))
     check(A.unit(A.indexHead(A.fromIndex((3, 4), 9))), np.unravel_index(9, (3, 4))[1])
     check(A.unit(A.shapeSize(A.intersect((2, 5), ms.shape))), np.int64(8))
+    check(A.unit(A.shapeSize((2, -3))), np.int64(0))
+    check(A.unit(A.shapeSize(A.index(A.length(A.flatten(ms)) - 100, -4))), np.int64(0))
 
 
 def test_control() -> None:

@@ -18,7 +18,7 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import call
 from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.literals import describe, natural_type, typed, untyped, whole_number, whole_typed
-from accel.ast.tree.nodes import Literal, Parameter, ScalarNode, While
+from accel.ast.tree.nodes import Literal, Parameter, Project, ScalarNode, ShapeOf, While
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType, TupleType, index_type, number_type
 from accel.errors import AccelTypeError, Where, here
@@ -178,12 +178,12 @@ def intersect(a: Exp[Sh] | Sh, b: Exp[Sh] | Sh) -> Exp[Sh]:
 
 
 def shapeSize(sh: Exp[Sh] | Sh) -> Exp[np.int64]:
-    """The number of elements of a shape.
+    """The number of elements of a shape: the product of its extents, 0 if one is negative.
 
     >>> A.run(A.unit(A.shapeSize((2, 3))))
     array(6)
     """
-    extents = _shape_items("shapeSize", sh)
+    extents = [_at_least_0(extent) for extent in _shape_items("shapeSize", sh)]
     size: Exp[np.int64] = extents[0] if extents else Exp(Literal(I64, 1, here()))
     for extent in extents[1:]:
         size = size * extent
@@ -338,6 +338,17 @@ def _some_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
 def _shape_items(name: str, sh: object) -> tuple[Exp[np.int64], ...]:
     """The extents of a shape, or the coordinates of an index: an expression of a tuple, or a Python tuple of them."""
     return index_items(name, index_of(sh) if isinstance(sh, tuple) else sh)
+
+
+def _at_least_0(extent: Exp[np.int64]) -> Exp[np.int64]:
+    """An extent, 0 if it is negative; those of arrays are not."""
+    match extent.node:
+        case Project(ShapeOf()):
+            return extent
+        case Literal(_, number) if number >= 0:
+            return extent
+        case node:
+            return Exp(operations.apply(Operator.MAX, node, Literal(I64, 0, node.where), where=here()))
 
 
 def _item_pairs(name: str, a: object, b: object) -> Iterator[tuple[Exp[np.int64], Exp[np.int64]]]:
