@@ -124,7 +124,9 @@ def _is_flat(form: Nested[ArrayType]) -> bool:
     """Whether the user gets one array, or a tuple of several."""
     if isinstance(form, ArrayType):
         return isinstance(form.element, ScalarType) or _is_flat_tuple(form.element)
-    return len(form) > 1 and all(isinstance(part, ArrayType) and isinstance(part.element, ScalarType) for part in form)
+    if type(form) is not tuple or len(form) < 2:
+        return False
+    return all(isinstance(part, ArrayType) and isinstance(part.element, ScalarType) for part in form)
 
 
 def _is_flat_tuple(element: ElementType) -> bool:

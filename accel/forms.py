@@ -12,13 +12,13 @@ from accel.ast.tree.nodes import ArrayNode
 from accel.ast.tree.types import ArrayType, require_shallow_tuples
 from accel.device_array import device_arrays
 from accel.errors import AccelTypeError, here
-from accel.structure import Nested, element_arrays, has_leaves
+from accel.structure import Nested, element_arrays, has_leaves, like
 from accel.support.frozen import frozen
 
 
 @frozen
 class Shaped:
-    """The types of its arrays, nested as they are."""
+    """The types of its arrays, nested as they are, in named tuples where the user wrote these."""
 
     form: Nested[ArrayType]
 
@@ -38,7 +38,7 @@ class Shaped:
 def _assembled(form: Nested[ArrayType], arrays: Iterator[HostArray]) -> object:
     # Not a function inside of another: one that calls itself would be a cycle, and keep the arrays until a collection.
     if isinstance(form, tuple):
-        return tuple([_assembled(part, arrays) for part in form])
+        return like(form, [_assembled(part, arrays) for part in form])
     return element_arrays(form.element, arrays)
 
 
@@ -52,7 +52,7 @@ def _is_nested_as(form: Nested[ArrayType], given: object) -> bool:
 
 def _left_there(form: Nested[ArrayType], leaves: Iterator[Leaf], place: str) -> object:
     if isinstance(form, tuple):
-        return tuple([_left_there(part, leaves, place) for part in form])
+        return like(form, [_left_there(part, leaves, place) for part in form])
     return device_arrays(form.element, leaves, place)
 
 
@@ -68,7 +68,7 @@ def nodes_of(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
 def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]:
     """The types of a nested tuple of handles, which are noted left to right. Raises `AccelTypeError` for anything else."""
     if isinstance(part, tuple):
-        return tuple([_form(item, what, handles) for item in part])
+        return like(part, [_form(item, what, handles) for item in part])
     if not isinstance(part, Acc):
         hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
         if isinstance(part, list):

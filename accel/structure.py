@@ -5,7 +5,7 @@ The user passes and gets nested tuples; a program has a flat list of arrays, one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias, TypeVar, Union, assert_never
 
 import numpy as np
@@ -29,6 +29,13 @@ def flatten(nested: Nested[T]) -> list[T]:
         else:
             flat.append(part)
     return flat
+
+
+def like(template: tuple[object, ...], parts: Iterable[T]) -> tuple[T, ...]:
+    """The parts as a tuple, a named one of the template's class if that is one."""
+    if not hasattr(template, "_fields"):
+        return tuple(parts)
+    return tuple.__new__(type(template), parts)  # type: ignore[arg-type]  # its class says nothing of its parts
 
 
 def element_arrays(element: ElementType, leaves: Iterator[HostArray]) -> Nested[HostArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import accel as A
 from tests.ast.evaluation import check, values
+
+UNTYPED: Any = A  # mistakes that mypy finds
 
 V = np.array([3, 1, 4, 1, 5, 9], np.int32)
 M = np.arange(12.0).reshape(3, 4)
@@ -225,6 +228,29 @@ def nested(xs: Any, ys: Any) -> Any:
     """A nested tuple of arrays; its type is beyond the overloads."""
     acond: Any = A.acond
     return acond(A.the(A.unit(True)), (xs, (ys, A.sum(xs))), (ys, (xs, A.sum(ys))))
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (lambda: UNTYPED.iterate(2, A.sum, A.use(np.arange(3))), "iterate's start and function must have one type"),
+        (
+            lambda: UNTYPED.iiterate(2, lambda i, x: x > i, A.constant(1)),
+            "the function of iiterate must be i64, got bool",
+        ),
+        (
+            lambda: UNTYPED.iterate(2, lambda s: (s[0],), (A.unit(1), A.unit(1))),
+            r"iterate's function gets \(array, array\)",
+        ),
+        (
+            lambda: UNTYPED.iterate(2, lambda s: None, A.constant(1)),
+            "the result of the function of iterate must be an Exp",
+        ),
+    ],
+)
+def test_what_iterates_function_gives_is_told_in_its_words(mistake: Callable[[], object], message: str) -> None:
+    with pytest.raises(A.AccelTypeError, match=message):
+        mistake()
 
 
 def test_an_array_without_outer_variables_may_stand_in_a_function() -> None:

@@ -57,6 +57,40 @@ def test_named_tuples(backend: Any) -> None:
     assert type(swapped) is tuple
 
 
+class State(NamedTuple):
+    """The state of a loop."""
+
+    xs: A.Acc[A.Vector[np.float64]]
+    turns: A.Acc[A.Scalar[np.int64]]
+
+
+def test_named_tuples_of_arrays_stay_what_they_are() -> None:
+    """As states of loops, branches, arguments of the user's functions, and results."""
+
+    def more(s: State) -> State:
+        return State(A.map(lambda x: x + 1, s.xs), A.map(lambda k: k + 1, s.turns))
+
+    def host(s: Any) -> Any:
+        return s._replace(xs=s.xs * 2)
+
+    start = State(A.use(np.zeros(2)), A.unit(A.constant(0)))
+    looped = A.awhile(lambda s: A.map(lambda k: k < 3, s.turns), more, start)
+    chosen: Any = A.acond(A.constant(True), A.compute(looped), start)  # Any: mypy knows tuples of arrays here
+    again = A.iterate(2, more, chosen)
+    doubled = A.foreign_acc(host, lambda s: State(A.map(lambda x: x * 2, s.xs), s.turns), again)
+    plain = A.foreign_acc(lambda s: (s[0] * 3, s[1]), lambda s: s, (again.xs, again.turns))
+    found: Any = untyped.run((doubled, start, (start.turns,), plain))
+    assert type(found) is type(found[2]) is type(found[3]) is tuple
+    assert [type(each) for each in found[:2]] == [State, State]
+    assert (found[0].xs.tolist(), found[0].turns, found[3][0].tolist()) == ([10.0, 10.0], 5, [15.0, 15.0])
+    run = untyped.runN(lambda xs: State(xs, A.sum(xs)))
+    for _ in range(3):  # later calls have a way of their own
+        assert type(run(np.ones(2))) is State
+    kept = run(np.ones(2), keep=True)
+    assert type(kept) is State
+    assert A.run(A.use(kept.turns)) == 2
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_records(backend: Any) -> None:
     particles: A.Acc[A.Vector[Particle]] = A.use(PARTICLES)

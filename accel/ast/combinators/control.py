@@ -22,6 +22,7 @@ from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.nodes import Acond, ArrayParameter, Assert, Awhile, Compute, Literal
 from accel.ast.tree.types import BOOL, ArrayType, require_shallow_tuples
 from accel.errors import AccelTypeError, Where, here
+from accel.structure import like
 
 S = TypeVar("S")
 
@@ -58,9 +59,9 @@ def _instead_of(value: object) -> str | None:
 
 
 def rebuild_structure(template: object, arrays: list[Acc[Any]]) -> Any:  # Any: the structure's type, as the template's
-    """`template` with its handles replaced, left to right, by `arrays`, which are consumed."""
+    """`template` with its handles replaced, left to right, by `arrays`, which are consumed; named tuples stay what they are."""
     if isinstance(template, tuple):
-        return tuple(rebuild_structure(item, arrays) for item in template)
+        return like(template, [rebuild_structure(item, arrays) for item in template])
     return arrays.pop(0)
 
 
@@ -138,11 +139,8 @@ def awhile(cond: Callable[[State], Acc[Scalar[np.bool_]]], step: Callable[[State
     holds = apply(cond, [rebuild_structure(init, list(state))], "the condition of awhile", where, hint)
     condition = _holds(holds, where)
     stepped = apply(step, [rebuild_structure(init, list(state))], "the step of awhile", where, hint)
-    body = flatten_structure("the result of awhile's step", stepped, where)
-    if (given := _form(init)) != (made := _form(stepped)):
-        hint = "the step returns every part of the state, also those that it does not change"
-        raise AccelTypeError(f"awhile's step gets {given} and must return as much, got {made}", where, hint=hint)
-    kinds = _common_types("awhile's start and step", initial, body, where)
+    body = _of_state(stepped, init, "awhile", "step", where)
+    kinds = tuple(x.type for x in initial)
     node = Awhile(parameters, condition.node, tuple(x.node for x in body), tuple(x.node for x in initial), kinds, where)
     last: State = rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
     return last
@@ -189,17 +187,34 @@ def _iterated(
         turns = unit(count)
         number = count if isinstance(count.node, Literal) else the(turns)
         start: Any = (turns, x)  # Any: `x`'s type, which has been looked at above
-        _, result = awhile(
-            lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)),
-            lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(number - the(s[0]), s[1])),
-            start,
-        )
-        return result
+
+        def turned(state: Any) -> object:
+            found = once(number - the(state[0]), state[1])
+            _of_state(found, x, name, "function", where)
+            return (map_arrays("iterate", lambda i: i - 1, (state[0],)), found)
+
+        return awhile(lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)), turned, start)[1]
     scalar: Exp[Any] = Exp(untyped(raw(x), f"the start of {name}", where))
-    looped = while_(
-        lambda s: s[0] > 0, lambda s: lift_items((s[0] - 1, once(count - s[0], s[1]))), lift_items((count, scalar))
-    )
-    return looped[1]
+
+    def stepped(state: Exp[Any]) -> Exp[Any]:
+        found = raw(once(count - state[0], state[1]))
+        value: Exp[Any] = Exp(typed(found, scalar.node.type, f"the result of the function of {name}", where))
+        return lift_items((state[0] - 1, value))
+
+    return while_(lambda s: s[0] > 0, stepped, lift_items((count, scalar)))[1]
+
+
+def _of_state(made: object, start: object, name: str, function: str, where: Where | None) -> tuple[Acc[Any], ...]:
+    """The arrays that a loop's function made of its state. Raises `AccelTypeError` if they are not of the form and types of
+    its start."""
+    what = f"{name}'s {function}"
+    initial = flatten_structure(f"the start of {name}", start, where)
+    arrays = flatten_structure(f"the result of {what}", made, where)
+    if (given := _form(start)) != (returned := _form(made)):
+        hint = f"the {function} returns every part of the state, also those that it does not change"
+        raise AccelTypeError(f"{what} gets {given} and must return as much, got {returned}", where, hint=hint)
+    _common_types(f"{name}'s start and {function}", initial, arrays, where)
+    return arrays
 
 
 def _condition(name: str, c: object, where: Where | None) -> object:

@@ -22,7 +22,7 @@ from accel.ast.tree.types import BOOL, ArrayType, ComplexType, ElementType, Mayb
 from accel.ast.tree.types import leaves as leaf_types
 from accel.ast.tree.walk import arrays_of
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
-from accel.structure import Nested, element_arrays, flatten, records_of
+from accel.structure import Nested, element_arrays, flatten, like, records_of
 from accel.support.frozen import frozen_value
 
 S = TypeVar("S")
@@ -96,7 +96,7 @@ class _Trace:
     name: str
     message: str
     form: Nested[ArrayType]
-    records: Nested[object]
+    records: object
 
     @property
     def prints(self) -> bool:
@@ -120,7 +120,7 @@ class _Foreign:
     name: str
     function: Callable[[Any], object]
     form: Nested[ArrayType]
-    records: Nested[object]
+    records: object
     results: Nested[ArrayType]
 
     @property
@@ -154,19 +154,22 @@ def _hashable(function: Callable[[Any], object]) -> Callable[[Any], object]:
 def _form(structure: object) -> Nested[ArrayType]:
     """The types of a structure of handles."""
     if isinstance(structure, tuple):
-        return tuple([_form(item) for item in structure])
+        return like(structure, [_form(item) for item in structure])
     assert isinstance(structure, Acc)
     return structure.type
 
 
-def _records(form: Nested[ArrayType]) -> tuple[object, ...]:
-    return tuple([records_of(kind.element) for kind in flatten(form)])
+def _records(form: Nested[ArrayType]) -> object:
+    """What forms do not compare by: named tuples of arrays, and the records of elements."""
+    if isinstance(form, tuple):
+        return (type(form), *map(_records, form))
+    return records_of(form.element)
 
 
 def _arranged(form: Nested[ArrayType], leaves: list[HostArray]) -> object:
     """The leaves, which are consumed, as the user sees them."""
     if isinstance(form, tuple):
-        return tuple([_arranged(item, leaves) for item in form])
+        return like(form, [_arranged(item, leaves) for item in form])
     count = len(leaf_types(form.element))
     own = iter(leaves[:count])
     del leaves[:count]
