@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from accel.ast.combinators.control import instead_of
 from accel.ast.handles.acc import Acc
+from accel.ast.handles.exp import raw
+from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode
@@ -70,9 +73,7 @@ def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]
     if isinstance(part, tuple):
         return like(part, [_form(item, what, handles) for item in part])
     if not isinstance(part, Acc):
-        hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
-        if isinstance(part, list):
-            hint = "several are a tuple: `(xs, ys)`"
-        raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint)
+        hint = instead_of(part) or "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
+        raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {describe(raw(part))}", here(), hint=hint)
     handles.append(part)
     return part.type

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from accel.support.accelerate_names import ACCELERATE_NAMES
 from accel.support.frozen import frozen
 
 NUMPY_FUNCTION: Final = "NumPy's functions do not take what has no value yet"
@@ -264,13 +265,15 @@ _TYPES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def missing(name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that accel lacks: what to write if NumPy has it, else which of the `known` names is like it."""
+    """The error for a name that accel lacks: what to write if NumPy or Accelerate has it, else which of `known` is like it."""
     message = f"module 'accel' has no attribute {name!r}"
     if name.startswith("_"):
         return AttributeError(message)
     if name in NUMPY_FUNCTIONS:
         spelling = NUMPY_FUNCTIONS[name]
         return AttributeError(f"{message}: for `{spelling.numpy}` write `{spelling.accel}`")
+    if name in ACCELERATE_NAMES:
+        return AttributeError(f"{message}: write `{ACCELERATE_NAMES[name]}`")
     of_numpy = getattr(np, name, None)
     if isinstance(of_numpy, (float, type)):
         return AttributeError(f"{message}: write `np.{name}`")

@@ -24,6 +24,34 @@ def test_another_attribute_is_missing() -> None:
         XS.nothing_of_the_kind  # noqa: B018  # the access is what is tested
 
 
+def test_a_field_is_read_by_its_place_or_its_record() -> None:
+    points: Any = A.use(np.zeros(3, [("x", "f4"), ("real", "f8")]))
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'real': write `p\[1\]`, or `R\.real\(p\)` with a record class"
+    ):
+        A.map(lambda p: p.real, points)
+
+
+def test_an_array_has_no_value_to_format() -> None:
+    assert f"{XS}" == repr(XS)
+    with pytest.raises(A.AccelStagingError, match="an Acc has no value to format yet"):
+        format(XS, ".2f")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (lambda: None, r"(?s)what the function returns .* got None.*is a `return` missing\?"),
+        (lambda: A.constant(1), r"(?s)got i64.*write `A.unit\(e\)`"),
+        (lambda: (XS, lambda: XS), r"(?s)got a function.*`A.runN\(f\)`"),
+        (lambda: {"xs": XS}, r"(?s)got a dict.*wrap NumPy arrays"),
+    ],
+)
+def test_what_is_no_result(mistake: Any, message: str) -> None:
+    with pytest.raises(A.AccelTypeError, match=message):
+        A.runN(mistake)()
+
+
 @pytest.mark.llvm
 def test_copies_of_handles_are_themselves() -> None:
     assert copy.copy(XS) is XS

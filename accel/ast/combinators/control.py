@@ -42,10 +42,10 @@ def flatten_structure(what: str, value: object, where: Where | None) -> tuple[Ac
         require_shallow_tuples(value, where)
         return tuple(array for item in value for array in flatten_structure(what, item, where))
     message = f"{what} must be an Acc or a tuple of them, got {describe(raw(value))}"
-    raise AccelTypeError(message, where, hint=_instead_of(value))
+    raise AccelTypeError(message, where, hint=instead_of(value))
 
 
-def _instead_of(value: object) -> str | None:
+def instead_of(value: object) -> str | None:
     """What to write instead of something that is no array computation."""
     if isinstance(value, Exp):
         return "write `A.unit(e)`"
@@ -54,7 +54,7 @@ def _instead_of(value: object) -> str | None:
     if value is None:
         return "is a `return` missing?"
     if callable(value):
-        return "give the arrays themselves, not a function that makes them"
+        return "give the arrays themselves, not a function that makes them, which is compiled by `A.runN(f)`"
     return "several arrays are a tuple: `(xs, ys)`" if isinstance(value, list) else None
 
 

@@ -333,6 +333,11 @@ class Acc(Generic[X]):
     def __contains__(self, item: object) -> NoReturn:
         raise _no_value("does not support `in`", "write `A.the(A.any(lambda x: x == item, A.flatten(xs)))`")
 
+    def __format__(self, specification: str) -> str:
+        if specification:
+            raise _no_value("has no value to format yet", "an empty format shows its program; `A.run(xs)` is its value")
+        return repr(self)
+
     def __float__(self) -> NoReturn:
         raise _no_value("has no value yet", "write `float(A.run(xs))`, or `A.the(xs)` inside of a program")
 

@@ -18,7 +18,16 @@ from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
-from accel.ast.tree.types import BOOL, ComplexType, ElementType, MaybeType, RecordType, ScalarType, TupleType
+from accel.ast.tree.types import (
+    BOOL,
+    ComplexType,
+    ElementType,
+    MaybeType,
+    RecordType,
+    ScalarType,
+    TupleType,
+    fields_of,
+)
 from accel.errors import AccelTypeError, Where, here
 
 F = TypeVar("F")
@@ -217,8 +226,3 @@ def _require_names(what: str, kind: ElementType, node: ScalarNode, where: Where 
     if wanted != names:
         message = f"{what} takes a record of the fields {', '.join(wanted)}, got one of {', '.join(names)}"
         raise AccelTypeError(message, where, hint="items are read by position, too: `p[0]`")
-
-
-def fields_of(kind: RecordType) -> tuple[str, ...]:
-    """The names of the fields."""
-    return kind.record if isinstance(kind.record, tuple) else getattr(kind.record, "_fields", ())

@@ -103,6 +103,11 @@ class RecordType(TupleType):
         return f"RecordType({self.items!r}, {self.record!r})"
 
 
+def fields_of(kind: RecordType) -> tuple[str, ...]:
+    """The names of a record's fields."""
+    return kind.record if isinstance(kind.record, tuple) else getattr(kind.record, "_fields", ())
+
+
 @frozen_value
 class MaybeType:
     """An element or nothing: a flag, then the element (zero where there is none)."""
