@@ -267,8 +267,10 @@ def test_an_empty_segment_without_a_seed_is_an_error(backend: str) -> None:
         untyped.run(A.foldSegOffsets(A.add, 0, xs, A.use(np.zeros(0, np.int64))), backend=backend)
 
 
-def test_wrong_descriptors_are_type_errors() -> None:
+def test_wrong_descriptors_are_errors_where_they_are_built() -> None:
     xs = A.use(np.arange(10.0))
+    with pytest.raises(AccelShapeError, match=r"(?s)fold1SegOffsets needs at least one offset, got none.*`\[0\]`"):
+        A.fold1SegOffsets(A.add, xs, A.use(np.zeros(0, np.int64)))
     with pytest.raises(AccelTypeError, match="foldSeg takes a descriptor of integers, got f64"):
         A.foldSeg(A.add, 0, xs, A.use(np.array([1.0, 2.0])))
     with pytest.raises(AccelTypeError, match="foldSeg takes an array of rank 1, got rank 2"):

@@ -24,7 +24,7 @@ from accel.ast.scalars.conversions import I, add
 from accel.ast.scalars.floats import fromIntegral
 from accel.ast.tree.nodes import Direction, FoldSegments
 from accel.ast.tree.types import ScalarType, array_type
-from accel.errors import AccelTypeError, Where, here
+from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -47,7 +47,7 @@ def fold1Seg(
 ) -> Acc[Array[tuple[*Ix, int], E]]:
     """Each segment of the innermost dimension reduced by the associative `f`.
 
-    An empty segment raises `AccelValueError` when run.     Segments are as for `foldSeg`. Accelerate's `fold1Seg`.
+    An empty segment raises `AccelValueError` when run. Segments are as for `foldSeg`. Accelerate's `fold1Seg`.
 
     >>> import numpy as np, accel as A
     >>> A.run(A.fold1Seg(A.max, A.use(np.array([1, 4, 3, 2, 5])), A.use(np.array([3, 1]))))
@@ -106,6 +106,9 @@ def _by_offsets(name: str, f: Callable[..., object], z: object, xs: object, offs
     array = inner_array(name, xs, where, given(f, z, xs, offsets))
     places = _descriptor(name, offsets, where)
     (known,), (extent,) = places.extents, unlift_items(name, places.shape)
+    if known == 0:
+        hint = "there is one more than segments: of no segments the offsets are `[0]`"
+        raise AccelShapeError(f"{name} needs at least one offset, got none", where, hint=hint)
     segments = (None if known is None or known < 1 else known - 1,)
 
     def part(first: int) -> Acc[Any]:

@@ -55,10 +55,9 @@ def division(spelt: str, where: Where | None) -> AccelZeroDivisionError:
 def segment(start: int, end: int, extent: int, name: str, where: Where | None) -> AccelShapeError:
     """A segment of the combinator `name` lies outside of the elements, or ends before it begins."""
     what = f"{name}: a segment from {start} to {end}"
+    hint = "lengths are not negative, and come to no more elements than there are; offsets do not decrease, and lie among them"
     if end < start:
-        hint = "lengths are not negative; offsets do not decrease"
         return AccelShapeError(f"{what} ends before it begins", where, hint=hint)
-    hint = "the lengths come to no more elements than there are; offsets lie among them"
     return AccelShapeError(f"{what} of {extent} elements lies outside of them", where, hint=hint)
 
 
