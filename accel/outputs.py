@@ -22,6 +22,7 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
+from accel.support import waiting
 
 LARGE = 1 << 20
 """Bytes of all results from which on it is worth it to write them where they are to be."""
@@ -64,7 +65,7 @@ def stored(results: object, out: object) -> object:
             raise AccelShapeError(message, here())
     for result, array, _ in pairs:
         if not np.may_share_memory(array, result):  # it was written there
-            np.copyto(array, result)
+            waiting.copy(array, result)
     return out
 
 

@@ -15,6 +15,7 @@ from accel.backends.first_places import first_places
 from accel.backends.places import in_order, last_first, order_bits
 from accel.labelled.meaning.evaluate import HostArray
 from accel.support.forks import Once
+from accel.support.waiting import interruptibly
 
 FEW = 8
 """What is asked for of a row is found without sorting it, if that is no more than one of so many elements."""
@@ -32,8 +33,12 @@ def sort_into(
 
     `descending` orders are those of places only; so is `first`, as of `accel.ir.nodes.Sort`.
     """
-    if not result.size:
-        return
+    if result.size:
+        interruptibly(result.size, lambda: _sort_into(result, keys, places, descending, first))
+
+
+def _sort_into(result: HostArray, keys: Sequence[HostArray], places: bool, descending: bool, first: int | None) -> None:
+    """The same, of results that have elements."""
     rows = [_plain(key) for key in keys]
     if first is not None and are_few(result.shape, first):
         result[..., :first] = first_places(rows[0], first, descending)

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.llvm.loops import durations
+from accel.backends.llvm.loops import durations, nest
 from accel.backends.llvm.loops.durations import FAR, LINE, NEAR, NEAR_BYTES, Duration
-from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.system import system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
+from accel.backends.llvm.states.analysis import NestPlan
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.threads.pool import pool
 from accel.backends.llvm.threads.pool_text import LONG
+from accel.ir.nodes import Nest
 
 
 def compiled(text: str, imports: dict[str, int] | None = None) -> tuple[Library, int]:
@@ -45,13 +46,12 @@ def test_the_longer_of_instructions_and_bytes() -> None:
 def found(monkeypatch: pytest.MonkeyPatch, program: Callable[..., object], *arrays: np.ndarray) -> list[Duration]:
     """The durations of a program's nests."""
     seen: list[Duration] = []
-    original = durations.duration
 
-    def noted(text: NestText) -> Duration:
-        seen.append(original(text))
+    def noted(of: Nest, plan: NestPlan) -> Duration:
+        seen.append(durations.duration(of, plan))
         return seen[-1]
 
-    monkeypatch.setattr(durations, "duration", noted)
+    monkeypatch.setattr(nest, "duration", noted)
     A.explain(program, *arrays).stages["llvm"]
     return seen
 

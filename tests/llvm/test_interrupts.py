@@ -1,4 +1,4 @@
-"""Ctrl-C ends loops of scalar code that would never end: on the calling thread, on the pool's, and where it holds the GIL."""
+"""Ctrl-C ends loops that would never end, or in hours: on the calling thread, on the pool's, and where it holds the GIL."""
 
 from __future__ import annotations
 
@@ -75,6 +75,51 @@ def end_by_interrupt(code: str) -> None:
             assert child.communicate(timeout=60)[0] == "interrupted\n"
         finally:
             child.kill()
+
+
+ROWS = """
+import signal
+import numpy as np
+import accel as A
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def place(ix):
+    return A.toFloating(A.indexHead(ix), np.float32)
+
+def vectors(extent):
+    return A.fold(A.add, 0.0, A.generate((2, extent), place))
+
+def functions(extent):
+    return A.fold(lambda x, y: A.min(x + y, x * y), 0.0, A.generate((2, extent), place))
+
+def exact(extent):
+    return A.fold(A.max, 0.0, A.generate((2, extent), lambda ix: A.sin(place(ix))))
+
+def scalars(extent):
+    return A.fold(lambda x, y: A.while_(lambda v: v < x, lambda v: v + 1, y), 0.0, A.generate((2, extent), place))
+
+def inside(extent):
+    return A.fold(A.add, 0.0, A.fold(A.add, 0.0, A.generate((2, extent, 3), place)))
+
+run = A.runN(lambda extent: {function}(A.the(extent)), backend="llvm", threads={threads})
+expected = run(np.array(1000))
+print("ready", flush=True)
+try:
+    run(np.array(1 << 40))
+except KeyboardInterrupt:
+    assert (run(np.array(1000)) == expected).all()
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "threads"),
+    one_in(5, [(name, count) for name in ("vectors", "functions", "exact", "scalars", "inside") for count in (1, 2)]),
+)
+def test_a_row_of_hours_is_interrupted(function: str, threads: int) -> None:
+    """It is one iteration of the outermost loop."""
+    end_by_interrupt(ROWS.format(function=function, threads=threads))
 
 
 BESIDE = """

@@ -31,6 +31,7 @@ from accel.backends.sorting import are_few, register_sorts, sort_into
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
+from accel.support import waiting
 
 REGISTER_SORTS = 3
 """On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort. (With AVX2 measured
@@ -70,9 +71,9 @@ class CPU:
         """The buffer if it is owned, just that large, and has no much larger block behind it; else a copy."""
         if owned and buffer.shape == shape and _fills(buffer):
             return buffer
-        copy = self._buffers.take(element, shape)  # whose memory is warm, more often than not
-        np.copyto(copy, self.view(buffer, shape))
-        return copy
+        made = self._buffers.take(element, shape)  # whose memory is warm, more often than not
+        waiting.copy(made, self.view(buffer, shape))
+        return made
 
     def kept(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> Leaf:
         """What `download` gives."""
@@ -84,9 +85,9 @@ class CPU:
 
     def copied(self, array: HostArray, element: ScalarType) -> HostArray:
         """A copy."""
-        copy = self._buffers.take(element, array.shape)
-        np.copyto(copy, array)
-        return copy
+        made = self._buffers.take(element, array.shape)
+        waiting.copy(made, array)
+        return made
 
     def scalar(self, buffer: HostArray, element: ScalarType, record: HostArray | None = None) -> bool | int | float:
         """The first element."""

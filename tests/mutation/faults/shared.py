@@ -102,8 +102,8 @@ FAULTS = (
     Fault(
         "an argument that is returned is no copy",
         "backends/llvm/device.py",
-        "np.copyto(copy, self.view(buffer, shape))\n        return copy",
-        "np.copyto(copy, self.view(buffer, shape))\n        return self.view(buffer, shape)",
+        "waiting.copy(made, self.view(buffer, shape))\n        return made",
+        "waiting.copy(made, self.view(buffer, shape))\n        return self.view(buffer, shape)",
         (f"{_RUN}::test_results_are_fresh_and_contiguous",),
     ),
 )

@@ -6,23 +6,40 @@ of threads. Between chunks, and in the middle of long ones that leave partial re
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from accel.ast.tree.types import I64
 from accel.backends.llvm.loops.durations import CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
+from accel.backends.llvm.loops.steps import STEP_TIME, is_known
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
+from accel.ir import mentions
 from accel.ir.nodes import For
 
 MOST_CHUNKS = 256
 """Of a loop whose chunks leave partial results, for which there is room on the stack."""
 
-LONG_CHUNK = 5e6
-"""Nanoseconds. Chunks that leave nothing are not made longer than that to be fewer, and others run in steps: so that an
-interrupt is seen."""
+SOME = "64"
+"""Iterations of a loop whose extent is found out by the loops around it."""
 
 _STEP = "step of chunks"
 """The stream in the frame that says how many iterations a step has."""
+
+
+def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent: str) -> str:
+    """Of `extent` iterations, an i64, of the outermost loops: a double."""
+    code = levels.routine.code
+    iterations = code.emit(f"sitofp i64 {extent} to double")
+    for level in mentions.levels(text.visited):
+        if level.loop is None or level.loop in outermost:
+            continue
+        inner = level.loop.extent
+        # What an outer iteration finds out is not known here: some number.
+        known = levels.writer.one(levels.streams.value(inner)) if is_known(level.loop) else SOME
+        iterations = code.emit(f"fmul double {iterations}, {code.emit(f'sitofp i64 {known} to double')}")
+    return text.duration.of(code, iterations)
 
 
 def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:
@@ -48,7 +65,7 @@ def chunk_of(
     """`least` iterations times a power of two: not less nanoseconds than `light`, and at most `most` chunks.
 
     `time`: the nanoseconds of all iterations, a double. `partials`: whether chunks leave partial results. If they do not, there
-    may be more chunks than `most` which are longer than `LONG_CHUNK`.
+    may be more chunks than `most` which are longer than `STEP_TIME`.
     """
     code = routine.code
     each = _each(routine, extent, time)
@@ -60,26 +77,33 @@ def chunk_of(
         short = code.emit(f"fcmp olt double {time_of_chunk}, {light:e}")
         many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {most - 1}")
         if not partials:
-            many = code.emit(f"and i1 {many}, {code.emit(f'fcmp olt double {time_of_chunk}, {LONG_CHUNK:e}')}")
+            many = code.emit(f"and i1 {many}, {code.emit(f'fcmp olt double {time_of_chunk}, {STEP_TIME:e}')}")
         more = code.emit(f"icmp slt i64 {chunk}, {extent}")
         return code.emit(f"and i1 {more}, {code.emit(f'or i1 {short}, {many}')}")
 
     return routine.shift_while(slot, "shl", grows)
 
 
-def _step_of(routine: Routine, least: int, chunk: str, extent: str, time: str) -> str:
-    """How many iterations of a chunk take not longer than `LONG_CHUNK`: `least` times a power of two."""
-    code = routine.code
+def keep_step(levels: Levels, least: int, chunk: str, extent: str, time: str) -> None:
+    """Puts into the frame how many iterations of a chunk take not longer than `STEP_TIME`: `least` times a power of two."""
+    routine, code = levels.routine, levels.routine.code
     each = _each(routine, extent, time)
     slot = routine.slot("i64")
     routine.store("i64", chunk, slot)
 
     def shrinks(step: str) -> str:
         time_of_step = code.emit(f"fmul double {code.emit(f'sitofp i64 {step} to double')}, {each}")
-        long = code.emit(f"fcmp ogt double {time_of_step}, {LONG_CHUNK:e}")
+        long = code.emit(f"fcmp ogt double {time_of_step}, {STEP_TIME:e}")
         return code.emit(f"and i1 {long}, {code.emit(f'icmp sgt i64 {step}, {least}')}")
 
-    return routine.shift_while(slot, "lshr", shrinks)
+    levels.view.keep(_STEP, I64, routine.shift_while(slot, "lshr", shrinks))
+
+
+def in_steps(text: NestText, levels: Levels, body: str, arguments: str, low: str, high: str) -> None:
+    """Calls `@<body>_body` for iterations low .. high-1 of a chunk, step by step. `arguments`: its frame and records."""
+    step = levels.view.word(text.frame.stream(_STEP))
+    with levels.steps.over(low, high, step) as (start, end):
+        levels.routine.code.line(f"call void @{body}_body({arguments}, i64 {start}, i64 {end})")
 
 
 def _each(routine: Routine, extent: str, time: str) -> str:
@@ -95,7 +119,7 @@ def in_parallel(text: NestText, levels: Levels, loop: For, name: str, extent: st
     routine, partial = levels.routine, bool(loop.states)
     chunk = chunk_of(routine, least, extent, time, partials=partial)
     if partial:
-        levels.view.keep(_STEP, I64, _step_of(routine, least, chunk, extent, time))
+        keep_step(levels, least, chunk, extent, time)
     text.routines.append(_partial_chunk(text, loop, name))
     partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
     routine.store("ptr", partials, levels.view.address(PARTIALS))
@@ -118,11 +142,7 @@ def _partial_chunk(text: NestText, loop: For, name: str) -> Routine:
     if not loop.states:
         code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
     else:
-        step = view.word(text.frame.stream(_STEP))
-        with routine.count("%low", "%high", step) as low:
-            high = routine.least(code.emit(f"add i64 {low}, {step}"), "%high")
-            code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 {low}, i64 {high})")
-            levels.memory.poll()
+        in_steps(text, levels, name, f"ptr %frame, ptr {records}", "%low", "%high")
         store_partials(text, levels, loop.states, code.emit(f"sdiv i64 %low, {view.word(CHUNK)}"))
     code.line("ret void")
     levels.memory.close()

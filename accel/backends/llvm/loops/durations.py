@@ -1,23 +1,19 @@
 """How long a nest takes on one thread, as an estimate in nanoseconds: by that it is shared among threads, or is not.
 
 An iteration takes as long as its instructions or as its bytes, whichever is longer: instructions in vectors as wide as
-registers, bytes from the level of memory where all that the nest visits has room. In: a nest's text. Out: numbers, and LLVM
-text of doubles. docs/llvm.md has the estimates beside what was measured. No result depends on them.
+registers, bytes from the level of memory where all that the nest visits has room. In: a nest and its plan. Out: numbers, and
+LLVM text of doubles. docs/llvm.md has the estimates beside what was measured. No result depends on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.states.analysis import REGISTER_BYTES, visited_weight
+from accel.backends.llvm.states.analysis import REGISTER_BYTES, NestPlan, visited_weight
 from accel.backends.llvm.text.code import Code
 from accel.ir import mentions
-from accel.ir.nodes import For, ManyToOne, Nest, Read, Scatter, Write
-from accel.labelled.array import Extent
-from accel.labelled.scalar import Constant
+from accel.ir.nodes import ManyToOne, Nest, Read, Scatter, Write
 from accel.labelled.work import TIME
 from accel.schedule.phases import read_at_data
 
@@ -45,9 +41,6 @@ NEAR, FAR = 64.0, 25.0
 LINE = 64
 """Bytes that come with an element at an index that is data."""
 
-SOME = "64"
-"""Iterations of a loop whose extent is found out by the loops around it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Duration:
@@ -74,12 +67,12 @@ class Duration:
         return code.emit(f"select i1 {longer}, double {moving}, double {computing}")
 
 
-def duration(text: NestText) -> Duration:
+def duration(nest: Nest, plan: NestPlan) -> Duration:
     """Of an iteration of the nest's innermost loop."""
-    nest, vector = text.nest, text.plan.vector
+    vector = plan.vector
     scans = {state.name for state in mentions.states(nest) if state.running and not state.monoid.exact}
     steps = sum(isinstance(s, ManyToOne) and s.state in scans for s in mentions.statements(nest))
-    instructions = visited_weight(text.plan.schedule, TIME) + SCAN_STEPS * steps
+    instructions = visited_weight(plan.schedule, TIME) + SCAN_STEPS * steps
     if vector is None:
         each = SCALAR_INSTRUCTION
     else:
@@ -98,17 +91,3 @@ def _bytes(nest: Nest) -> int:
         elif isinstance(statement, Read | Write):
             total += statement.array.element.bytes
     return total
-
-
-def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent: str) -> str:
-    """Of `extent` iterations, an i64, of the outermost loops: a double."""
-    code = levels.routine.code
-    iterations = code.emit(f"sitofp i64 {extent} to double")
-    for level in mentions.levels(text.visited):
-        if level.loop is None or level.loop in outermost:
-            continue
-        inner = level.loop.extent
-        # What an outer iteration finds out is not known here: some number.
-        known = levels.writer.one(levels.streams.value(inner)) if isinstance(inner, Extent | Constant) else SOME
-        iterations = code.emit(f"fmul double {iterations}, {code.emit(f'sitofp i64 {known} to double')}")
-    return duration(text).of(code, iterations)

@@ -19,11 +19,12 @@ from typing import TypeAlias
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
+from accel.backends.llvm.emit.hits import first_hit
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
-from accel.backends.llvm.loops.hits import first_hit
 from accel.backends.llvm.loops.searches import REGISTER_BYTES, is_harmless, no_step
+from accel.backends.llvm.loops.steps import Steps
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.row_places import compared_as
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Operand, Read, State
@@ -107,9 +108,19 @@ def _of_states(loop: For, states: Sequence[State]) -> For | None:
 
 
 class ExtremeLoop:
-    """The text of one such loop, of one function. `kept`: the records of all states, by their names."""
+    """The text of one such loop, of one function. `kept`: the records of all states, by their names. `steps`: of a loop inside
+    of another, that runs as a whole."""
 
-    def __init__(self, memory: Memory, streams: Streams, loop: For, found: Extreme, kept: Mapping[str, Kept]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        streams: Streams,
+        loop: For,
+        found: Extreme,
+        kept: Mapping[str, Kept],
+        steps: Steps | None = None,
+    ) -> None:
+        self._steps = steps
         self._routine, self._outer, self._loop, self._found = memory.routine, streams, loop, found
         self._kept, self._own = kept, kept[found.state]
         self._kind = compared_as(self._own[0].state.types[0])
@@ -170,13 +181,16 @@ class ExtremeLoop:
         nans, position, done = routine.slot(self._mask, align=64), routine.slot("i64"), routine.label()
         routine.store(self._mask, self._writer.code.splat("i1", "false"), nans)
         routine.store("i64", low, position)
-        with routine.count(low, high, max(BLOCK_BYTES // self._kind.bytes, group)) as start:
-            end = routine.least(code.emit(f"add i64 {start}, {max(BLOCK_BYTES // self._kind.bytes, group)}"), high)
+        size = max(BLOCK_BYTES // self._kind.bytes, group)
+        with routine.count(low, high, size) as start:
+            end = routine.least(code.emit(f"add i64 {start}, {size}"), high)
             with routine.advance(position, code.emit(f"sub i64 {end}, {group - 1}"), group) as at:
                 self._take(at, accumulators, nans)
             with routine.advance(position, end, self._writer.lanes) as at:
                 self._take_some(at, end, accumulators[0], nans)
             self._compare(start, accumulators, nans, (best, block), done)
+            if self._steps is not None:
+                self._steps.between_blocks(start, size)
         routine.jump(done)
         routine.place(done)
 

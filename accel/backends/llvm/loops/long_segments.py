@@ -7,7 +7,6 @@ results join as they do in a loop of their own, so bits do not depend on who fol
 from __future__ import annotations
 
 from accel.backends.llvm.loops.chunks import in_parallel
-from accel.backends.llvm.loops.durations import duration
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.text.words import FAILED, LATER, THREADS
 from accel.labelled.meaning.order import BLOCK
@@ -40,7 +39,7 @@ def finish(text: NestText, levels: Levels) -> None:
         for state in inner.states:
             levels.reset(state, levels.pointers[state.name])
         extent = levels.own_extent(inner)
-        time = duration(text).of(code, code.emit(f"sitofp i64 {extent} to double"))
+        time = text.duration.of(code, code.emit(f"sitofp i64 {extent} to double"))
         in_parallel(text, levels, inner, name, extent, BLOCK, time)
         failed = routine.load("i64", levels.view.address(FAILED))
         routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "i64 1")

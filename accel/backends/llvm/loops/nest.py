@@ -15,18 +15,18 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.loops.durations import duration
 from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, extremes
 from accel.backends.llvm.loops.lines import rows as lines
 from accel.backends.llvm.loops.put_off import put_off
 from accel.backends.llvm.loops.searches import SearchLoop, search
+from accel.backends.llvm.loops.steps import Part, Steps, iterations
 from accel.backends.llvm.loops.targets import Turns, taken_in_turns
-from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
+from accel.backends.llvm.loops.vector_loop import VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.segments import few
-from accel.backends.llvm.states.segments.few_segments import FewSegments
-from accel.backends.llvm.states.segments.group import SegmentGroup, has_lanes
-from accel.backends.llvm.states.segments.short_folds import SHORTEST, ShortFolds
+from accel.backends.llvm.states.segments.between_short import between_short
 from accel.backends.llvm.states.staging import tile_routine
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -58,6 +58,7 @@ class NestText:
         self.plan = plan
         self.sites = sites
         self.read = read
+        self.duration = duration(nest, plan)
         self.frame = frame or Frame(nest)
         self.routines: list[Routine] = []
         self.put_off = put_off(nest) if sites is None and plan.vector is not None else None
@@ -87,6 +88,7 @@ class Levels:
         self.streams = Streams(self.memory, {})
         self.functions = Functions(self.writer, self.memory)
         self._statements = Statements(self.writer, self.memory, self.streams, self._step)
+        self.steps = Steps(self.memory, iterations(text.duration))
         self.pointers: dict[str, str] = {}
         """Where the records of the states in scope are."""
 
@@ -158,6 +160,7 @@ class Levels:
         """Iterations of a loop that looks for extremes, and folds otherwise as well; of one extreme alone all at once."""
         low, high, extent = part
         alone = sought.rest is None and len(sought.found) == 1
+        steps = None if loop == self._text.visited.body.loop else self.steps
         with nullcontext(low) if alone else self.routine.count(low, high, TOGETHER) as start:
             end = high if alone else self.routine.least(self.routine.code.emit(f"add i64 {start}, {TOGETHER}"), high)
             kept = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
@@ -166,9 +169,13 @@ class Levels:
                 self._vectors(part, plan).write(start, end, extent)
 
             for each in sought.found:
-                ExtremeLoop(self.memory, self.streams, loop, each, kept).write(start, end, fold)
+                ExtremeLoop(self.memory, self.streams, loop, each, kept, steps if alone else None).write(
+                    start, end, fold
+                )
             if sought.rest is not None:
                 fold(sought.rest)
+            if steps is not None and not alone:
+                steps.between_blocks(start, TOGETHER)
 
     @contextmanager
     def parts(self, loop: For) -> Iterator[Part]:
@@ -183,7 +190,17 @@ class Levels:
 
     def _vectors(self, loop: For, plan: VectorPlan, carried: Collection[str] = ()) -> VectorLoop:
         scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
-        return VectorLoop(loop, plan, self.memory, self.streams, scope, carried)
+        steps = None if loop == self._text.visited.body.loop else self.steps
+        return VectorLoop(loop, plan, self.memory, self.streams, scope, carried, steps)
+
+    def _in_blocks(self, loop: For) -> bool:
+        """Whether a loop inside of another is a row in vectors that runs block by block."""
+        text, plan = self._text, self._text.plan.vector
+        if plan is None or loop.body.loop is not None or text.plan.schedule.shared is not None:
+            return False
+        if text.sites is None and (search(loop) is not None or extremes(text.nest, loop) is not None):
+            return search(loop) is None
+        return plan.blocks
 
     @contextmanager
     def _rows(self, inner: For | None) -> Iterator[Part | None]:
@@ -236,7 +253,8 @@ class Levels:
         inner = loop.body.loop
         turns = self.routine.count(low, high)
         if self._text.plan.vector is not None and not rows_down and few.in_groups(loop):
-            turns = self._between_short(loop, low, high)
+            records = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
+            turns = between_short(loop, low, high, self.memory, self.streams, records)
         with self._rows(inner) as row, turns as turn:
             index = turn
             if last is not None:
@@ -257,51 +275,6 @@ class Levels:
         if found is None or loop != found.loop:
             return nullcontext()
         return found.unless_long(self.view, self.streams, self.writer, self.own_extent(found.inner))
-
-    @contextmanager
-    def _between_short(self, loop: For, low: str, high: str) -> Iterator[str]:
-        """Around an iteration of a loop over segments: some segments that are all short run together, folds in lanes and scans
-        in one row, and only the others run so."""
-        routine, code = self.routine, self.routine.code
-        records = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
-        group = SegmentGroup(self.memory, self.streams, loop, records)
-        segments, short = FewSegments(group), ShortFolds(group) if has_lanes(loop) else None
-        position, later = routine.slot("i64"), routine.slot("i64")
-        routine.store("i64", low, position)
-        routine.store("i64", low, later)
-        head, body, tried, with_few, others, with_short, long, after = (routine.label() for _ in range(8))
-        routine.jump(head)
-        routine.place(head)
-        at = routine.load("i64", position)
-        routine.branch(code.emit(f"icmp slt i64 {at}, {high}"), body, after)
-        routine.place(body)
-        behind = code.emit(f"add i64 {at}, {group.lanes}")
-        fits = code.emit(f"icmp sle i64 {behind}, {high}")
-        due = code.emit(f"icmp sge i64 {at}, {routine.load('i64', later)}")
-        routine.branch(code.emit(f"and i1 {fits}, {due}"), tried, long)
-        routine.place(tried)
-        routine.store("i64", behind, later)
-        segments.begin(at, with_few, others)
-        routine.place(with_few)
-        few.write(segments)
-        routine.store("i64", behind, position)
-        routine.jump(head)
-        routine.place(others)
-        if short is None:
-            routine.jump(long)
-        else:
-            short.begin(at)
-            longest = short.longest()
-            routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), with_short, long)
-            routine.place(with_short)
-            short.write(longest)
-            routine.store("i64", behind, position)
-            routine.jump(head)
-        routine.place(long)
-        yield at
-        routine.store("i64", code.emit(f"add i64 {at}, 1"), position)
-        routine.jump(head)
-        routine.place(after)
 
     @contextmanager
     def in_slots(self, loop: For) -> Iterator[None]:
@@ -326,8 +299,7 @@ class Levels:
         for state in loop.states:
             place = self.pointers[state.name] if row else self.routine.slot("i64", self._text.records[state.name].words)
             self.reset(state, place)
-        extent = self.extent(loop)
-        (row or partial(self.loop, loop))("0", extent, extent)
+        self.steps.run(loop, self.extent(loop), row or partial(self.loop, loop), blocks=self._in_blocks(loop))
         self.finish(loop.states)
 
     def finish(self, states: Sequence[State]) -> None:

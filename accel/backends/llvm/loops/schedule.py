@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from accel.backends.llvm.loops import long_segments
 from accel.backends.llvm.loops.alternatives import Alternative
-from accel.backends.llvm.loops.chunks import chunk_of, in_parallel, leave_if_failed, run_chunks
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, nanoseconds
+from accel.backends.llvm.loops.chunks import chunk_of, in_parallel, leave_if_failed, nanoseconds, run_chunks
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.machine.target import host

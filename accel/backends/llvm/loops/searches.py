@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
+from accel.backends.llvm.emit.hits import first_hit
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Value, Writer
-from accel.backends.llvm.loops.hits import first_hit
 from accel.backends.llvm.states.records import Record
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Stream

@@ -6,10 +6,10 @@ The order of folds and scans is the reference's whatever the loop's length: a lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.functions import Functions
@@ -17,6 +17,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.row_parts import RowPart, last_vectors, own_end, row_inside
+from accel.backends.llvm.loops.steps import Part, Steps
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.analysis import BYTE_LANES, PhasePlan, VectorPlan, counts_lanes, is_read
@@ -44,9 +45,6 @@ from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.legality import any_order
 from accel.schedule.phases import STRIP, Phase
 
-Part: TypeAlias = Callable[[str, str, str], None]
-"""Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
-
 FEW_LANES = 16
 """Of vectors up to which the edges of a loop are scalar code, where masked stores are slow."""
 
@@ -61,6 +59,7 @@ class VectorLoop:
     """One loop of one function. `records` are those of all states in scope, with their addresses.
 
     `carried`: states that go on from one run of the loop, or of a part of it, to the next; the others begin and end with each.
+    `steps`: of a loop inside of another.
     """
 
     def __init__(
@@ -71,8 +70,10 @@ class VectorLoop:
         streams: Streams,
         records: dict[str, tuple[Record, str]],
         carried: Collection[str] = (),
+        steps: Steps | None = None,
     ) -> None:
         self._loop = loop
+        self._between = steps
         self._plan = plan
         self._carried = carried
         self._routine = outer.routine
@@ -142,6 +143,8 @@ class VectorLoop:
             with self._routine.count(low, high, BLOCK) as start:
                 end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
                 self._block(start, end, extent, bounds)
+                if self._between is not None:
+                    self._between.between_blocks(start)
         else:
             self._block(low, high, extent, bounds)
         for accumulator in own:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.types import ScalarType, number_type
 from accel.backends.llvm.machine.buffers import buffers
+from accel.support import waiting
 
 ANY = 0
 """The step of a spread that is known at the call only."""
@@ -56,9 +57,9 @@ def with_rows(array: HostArray) -> HostArray:
         return array
     element = number_type(array.dtype)
     assert isinstance(element, ScalarType), "a leaf has scalars"
-    copy = buffers().take(element, array.shape)  # memory that is warm: fresh pages cost more than the copy
-    copy[...] = array
-    return copy
+    made = buffers().take(element, array.shape)  # memory that is warm: fresh pages cost more than the copy
+    waiting.copy(made, array)
+    return made
 
 
 def all_with_rows(arguments: Sequence[HostArray]) -> Sequence[HostArray]:

@@ -13,33 +13,39 @@ from enum import IntEnum
 from accel.ast.tree.types import BOOL, F16, ScalarType
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.text.code import memory_type
+from accel.backends.llvm.text.words import FAILED
+from accel.backends.llvm.threads.signals_text import LOOK
 
 VALUES = 256
 """Of a digit."""
+
+STEP = 1 << 20
+"""Elements of a chunk after which a step looks whether the user has interrupted: some milliseconds."""
 
 
 class Word(IntEnum):
     """What stands in which word of a frame.
 
-    SOURCE: the elements of the row, or where the last step writes them. KEYS, PLACES: what a step reads, or the first step
-    makes. NEXT_KEYS, NEXT_PLACES: what a move makes. TABLES: of each chunk, the tables of its digits. COUNT: of elements.
-    CHUNK: how many of them a chunk has. DIGIT: which one is moved by. GIVEN: 1 if there are places already, in whose order the
-    row is read. FLIP: -1 if keys descend.
+    STOPPED: whether the user has interrupted (`FAILED` of other frames). SOURCE: the elements of the row, or where the last
+    step writes them. KEYS, PLACES: what a step reads, or the first step makes. NEXT_KEYS, NEXT_PLACES: what a move makes.
+    TABLES: of each chunk, the tables of its digits. COUNT: of elements. CHUNK: how many of them a chunk has. DIGIT: which one
+    is moved by. GIVEN: 1 if there are places already, in whose order the row is read. FLIP: -1 if keys descend.
     """
 
-    THREADS = 0
-    CHUNKS = 1
-    SOURCE = 2
-    KEYS = 3
-    PLACES = 4
-    NEXT_KEYS = 5
-    NEXT_PLACES = 6
-    TABLES = 7
-    COUNT = 8
-    CHUNK = 9
-    DIGIT = 10
-    GIVEN = 11
-    FLIP = 12
+    STOPPED = FAILED
+    THREADS = 1
+    CHUNKS = 2
+    SOURCE = 3
+    KEYS = 4
+    PLACES = 5
+    NEXT_KEYS = 6
+    NEXT_PLACES = 7
+    TABLES = 8
+    COUNT = 9
+    CHUNK = 10
+    DIGIT = 11
+    GIVEN = 12
+    FLIP = 13
 
 
 STEPS = ("encode", "count", "move", "decode")
@@ -59,7 +65,8 @@ def radix_text(kind: ScalarType, places: bool) -> str:
     """The module for rows of elements of `kind`. `places`: whether these are moved, and not the elements made again."""
     bodies = (_encode(kind, places), _count(kind), _move(kind, places), _decode(kind))
     functions = [_step(name, body) for name, body in zip(STEPS, bodies, strict=True)]
-    return "\n".join(["declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)", *functions, HOST_ATTRIBUTES])
+    pool = ["declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)", f"declare {LOOK} @accel_poll(ptr) cold"]
+    return "\n".join([*pool, *functions, HOST_ATTRIBUTES])
 
 
 def _step(name: str, body: str) -> str:
@@ -113,15 +120,27 @@ chunks:
   %table = getelementptr i32, ptr %tables.at, i64 %table.number
 {first}
   %some = icmp slt i64 %from, %to
-  br i1 %some, label %loop, label %after
+  br i1 %some, label %step, label %after
+step:
+  %step.low = phi i64 [ %from, %chunks ], [ %step.high, %look ]
+  %step.end = add i64 %step.low, {STEP}
+  %step.high = call i64 @llvm.smin.i64(i64 %step.end, i64 %to)
+  br label %loop
 loop:
-  %i = phi i64 [ %from, %chunks ], [ %i.next, %last ]
+  %i = phi i64 [ %step.low, %step ], [ %i.next, %last ]
 {each}
   br label %last
 last:
   %i.next = add i64 %i, 1
-  %more = icmp slt i64 %i.next, %to
-  br i1 %more, label %loop, label %after
+  %more = icmp slt i64 %i.next, %step.high
+  br i1 %more, label %loop, label %stepped
+stepped:
+  %rest = icmp slt i64 %step.high, %to
+  br i1 %rest, label %look, label %after
+look:
+  %stopped = call {LOOK} @accel_poll(ptr %frame)
+  %goes.on = icmp eq i64 %stopped, 0
+  br i1 %goes.on, label %step, label %done
 after:
   %number.next = add i64 %number, 1
   %again = icmp slt i64 %number.next, %high

@@ -63,6 +63,7 @@ def select_into(
     """Fill the first places of each row of `result`. Rows suit this (`suits`), and follow each other in memory."""
     length = result.shape[-1]
     words = {
+        Word.STOPPED: 0,
         Word.THREADS: threads,
         Word.ROWS: prod(result.shape[:-1]),
         Word.SOURCE: source.ctypes.data,

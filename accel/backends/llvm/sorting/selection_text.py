@@ -13,13 +13,15 @@ from enum import IntEnum
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ScalarType
+from accel.backends.llvm.emit.hits import first_hit, first_lane
 from accel.backends.llvm.emit.values import Lanes, Uniform, Value, Writer
-from accel.backends.llvm.loops.hits import first_hit, first_lane
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.sorting.kept import Kept
 from accel.backends.llvm.states.row_places import compared_as
 from accel.backends.llvm.text.code import METADATA, from_memory, memory_type
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import FAILED
+from accel.backends.llvm.threads.signals_text import LOOK
 
 REGISTER_BYTES = 64
 
@@ -32,17 +34,26 @@ BLOCK_BYTES = 8192
 """Elements of a block, which is read twice."""
 
 
-class Word(IntEnum):
-    """What stands in which word of a frame. SOURCE: the rows. RESULT: where places go, i64, in rows as long as those. COUNT: of
-    a row's elements. FIRST: how many are wanted, at least one and at most COUNT. CHUNK: rows that a thread takes at once."""
+STEP = 4096
+"""Blocks after which it looks whether the user has interrupted: some milliseconds."""
 
-    THREADS = 0
-    ROWS = 1
-    SOURCE = 2
-    RESULT = 3
-    COUNT = 4
-    FIRST = 5
-    CHUNK = 6
+
+class Word(IntEnum):
+    """What stands in which word of a frame.
+
+    STOPPED: whether the user has interrupted (`FAILED` of other frames). SOURCE: the rows. RESULT: where places go, i64, in
+    rows as long as those. COUNT: of a row's elements. FIRST: how many are wanted, at least one and at most COUNT. CHUNK: rows
+    that a thread takes at once.
+    """
+
+    STOPPED = FAILED
+    THREADS = 1
+    ROWS = 2
+    SOURCE = 3
+    RESULT = 4
+    COUNT = 5
+    FIRST = 6
+    CHUNK = 7
 
 
 def selection_text(kind: ScalarType, descending: bool) -> str:
@@ -82,6 +93,7 @@ class _Selection:
     def write(self) -> None:
         """All of them, one after the other; of rows of fewer elements than groups the first are kept before all else."""
         routine, code, size = self._routine, self._routine.code, BLOCK_BYTES // self._key.bytes
+        code.declare(LOOK, "accel_poll", "ptr", "cold")
         source, result = (
             code.emit(f"inttoptr i64 {_word(routine, word)} to ptr") for word in (Word.SOURCE, Word.RESULT)
         )
@@ -97,6 +109,11 @@ class _Selection:
             with routine.count(begin, self._count, size) as start:
                 end = routine.least(code.emit(f"add i64 {start}, {size}"), self._count)
                 self._block(row, start, end)
+                number_of_block = code.emit(f"udiv i64 {start}, {size}")
+                due = code.emit(f"icmp eq i64 {code.emit(f'and i64 {number_of_block}, {STEP - 1}')}, {STEP - 1}")
+                with routine.when(due):
+                    stopped = code.emit(f"call {LOOK} @accel_poll(ptr %frame)")
+                    routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), "void")
             self._kept.write(places)
         code.line("ret void")
 

@@ -18,8 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from accel.backends.llvm.loops.chunks import chunk_of, leave_if_failed, leave_if_interrupted
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, nanoseconds
+from accel.backends.llvm.loops.chunks import (
+    chunk_of,
+    in_steps,
+    keep_step,
+    leave_if_failed,
+    leave_if_interrupted,
+    nanoseconds,
+)
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.schedule import note_streaming
@@ -121,6 +128,7 @@ class ChainedLoop:
         most = MOST_PIECES if self._pieces else MOST_LINKS
         time = nanoseconds(text, levels, [loop], extent)
         chunk = chunk_of(routine, least, extent, time, most, self._light, partials=True)
+        keep_step(levels, least, chunk, extent, time)
         partials = routine.slot("i64", max(1, partial_words(text, self._folds) * MOST_LINKS))
         routine.store("ptr", partials, view.address(PARTIALS))
         less = code.emit(f"sub i64 {extent}, 1")
@@ -281,8 +289,8 @@ class ChainedLoop:
                 self._pieces[name].begin(routine, levels.pointers[name], piece, count)
             low = code.emit(f"mul i64 {number}, {chunk}")
             high = routine.least(code.emit(f"add i64 {low}, {chunk}"), extent)
-            code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 {low}, i64 {high})")
-            leave_if_failed(levels)
+            in_steps(text, levels, text.name, f"ptr %frame, ptr {records}", low, high)
+            levels.memory.poll()
             store_partials(text, levels, self._folds, number)
             for name, piece in pieces.items():
                 count = self._pieces[name].end(routine, levels.pointers[name], piece)
@@ -305,8 +313,9 @@ class ChainedLoop:
             entry = routine.offset(table, code.emit(f"mul i64 {part}, {self._totals_words}"))
             for state, record in self._entries(levels, entry):
                 totals.records[state.name].reset(routine, record, None)
-            code.line(f"call void @{totals.name}_body(ptr %frame, ptr {entry}, i64 {start}, i64 {end})")
+            in_steps(self._text, levels, totals.name, f"ptr %frame, ptr {entry}", start, end)
             leave_if_failed(levels)
+        levels.memory.poll()
         return table, parts
 
     @property

@@ -11,9 +11,10 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
-from accel.backends.llvm.loops.durations import ALONE, duration
+from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
+from accel.backends.llvm.loops.steps import Steps, iterations
 from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
 from accel.backends.llvm.text.frame import FrameView
@@ -69,7 +70,7 @@ class ScanStrips:
         rows = code.emit(f"mul i64 {outer}, {levels.own_extent(self._columns.scanned)}")
         elements = code.emit(f"mul i64 {rows}, {columns}")
         note_streaming(self._text, levels, elements, 1)
-        time = duration(self._text).of(code, code.emit(f"sitofp i64 {elements} to double"))
+        time = self._text.duration.of(code, code.emit(f"sitofp i64 {elements} to double"))
         small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         threads = routine.load("i64", levels.view.address(THREADS))
         units = self._cut(levels, columns, outer, code.emit(f"select i1 {small}, i64 1, i64 {threads}"))
@@ -127,7 +128,8 @@ class ScanStrips:
         count = routine.least(code.parts(rest, str(self._lanes)), view.stream(_VECTORS))
         last = code.emit(f"sub i64 {columns}, {self._lanes}")
         strip = Strip(routine, writer, memory, Functions(writer, memory), self._vectors, count)
-        text = ScanText(self._columns, strip, first, last)
+        steps = Steps(memory, iterations(self._text.duration))
+        text = ScanText(self._columns, strip, first, last, steps)
         scope = text.before(
             self._columns.last.body,
             text.around(self._columns.outer, self._columns.last, streams, code.emit(f"udiv i64 {unit}, {strips}")),

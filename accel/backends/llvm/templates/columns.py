@@ -14,8 +14,9 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
-from accel.backends.llvm.loops.durations import ALONE, duration
+from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.steps import iterations
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip, partial_bytes
@@ -44,8 +45,8 @@ TOGETHER = 8
 LIGHT, HEAVY = 8, 24
 """Operators of an iteration from which on half as many rows are taken at once, and from which on one."""
 
-UNIT_ELEMENTS = float(1 << 25)
-"""The most elements of a strip or a part, where there is room for enough of them: some 10 milliseconds of work."""
+UNIT_STEPS = 2
+"""Of `loops/steps.py`: the most of a strip or a part, where there is room for enough of them."""
 
 PARTIAL_BYTES = 1 << 17
 """Of the results of parts, which stand on the stack of the call."""
@@ -123,7 +124,7 @@ class ColumnStrips:
         for loop in (*self._columns.outer, *self._columns.folds):
             extent = code.emit(f"sitofp i64 {levels.own_extent(loop)} to double")
             elements = code.emit(f"fmul double {elements}, {extent}")
-        time = duration(self._text).of(code, elements)
+        time = self._text.duration.of(code, elements)
         small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         if self._asks_ahead:
             read = [s.array.element.bytes for s in inside(self._columns.last.body) if isinstance(s, Read)]
@@ -152,9 +153,10 @@ class ColumnStrips:
         """How many strips and parts of strips are wanted: some for each thread, and none too long to be interrupted."""
         routine, code = levels.routine, levels.routine.code
         threads = routine.load("i64", levels.view.address(THREADS))
+        unit = float(UNIT_STEPS * iterations(self._text.duration))
         alone = code.emit(f"or i1 {small}, {code.emit(f'icmp eq i64 {threads}, 1')}")
         several = code.emit(f"select i1 {alone}, i64 1, i64 {code.emit(f'mul i64 {threads}, {UNITS_OF_THREAD}')}")
-        long = code.emit(f"fptosi double {code.emit(f'fdiv double {elements}, {UNIT_ELEMENTS:e}')} to i64")
+        long = code.emit(f"fptosi double {code.emit(f'fdiv double {elements}, {unit:e}')} to i64")
         return code.emit(f"select i1 {code.emit(f'icmp sgt i64 {long}, {several}')}, i64 {long}, i64 {several}")
 
     def _cut(self, levels: Levels, columns: str, outer: str, wanted: str) -> tuple[str, str]:

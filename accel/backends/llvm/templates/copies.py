@@ -9,8 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.backends.llvm.loops.chunks import MOST_CHUNKS, chunk_of, leave_if_failed, leave_if_interrupted
-from accel.backends.llvm.loops.durations import CHUNK_TIME, nanoseconds
+from accel.backends.llvm.loops.chunks import (
+    MOST_CHUNKS,
+    chunk_of,
+    in_steps,
+    keep_step,
+    leave_if_failed,
+    leave_if_interrupted,
+    nanoseconds,
+)
+from accel.backends.llvm.loops.durations import CHUNK_TIME
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
@@ -130,6 +138,7 @@ class CopiedTargets:
         time = self._time(levels, extent)
         least, partial = BLOCK if blocks else 1, bool(loop.states)
         chunk = chunk_of(routine, least, extent, time, light=self._light, partials=partial)
+        keep_step(levels, least, chunk, extent, time)
         partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
         routine.store("ptr", partials, view.address(PARTIALS))
         routine.store("i64", chunk, view.address(CHUNK))
@@ -175,7 +184,7 @@ class CopiedTargets:
         place_records(text, levels, loop, records)
         for state in loop.states:
             text.records[state.name].reset(routine, levels.pointers[state.name], None)
-        code.line(f"call void @{text.name}_body(ptr {own}, ptr {records}, i64 %low, i64 %high)")
+        in_steps(text, levels, text.name, f"ptr {own}, ptr {records}", "%low", "%high")
         code.line(f"store atomic i64 0, ptr {copy} release, align 8")
         failed = routine.load("i64", routine.offset(own, FAILED))
         with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):

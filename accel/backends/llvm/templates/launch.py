@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from accel.backends.llvm.loops.chunks import run_chunks
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.steps import STEP_TIME
 from accel.backends.llvm.text.words import THREADS
 
 
 def launch(text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int) -> None:
     """Calls `@function(frame, low, high)` for all of some parts, which are `elements` together and `size` each, at most.
 
-    Few are one call. Leaves the function if the user interrupts.
+    Few are one call. Others are launched in chunks of about `CHUNK_TIME`, or a step if rows are longer than was thought. Leaves
+    the function if the user interrupts.
     """
     routine, code = levels.routine, levels.routine.code
-    each = duration(text)
+    each = text.duration
     time = each.of(code, code.emit(f"sitofp i64 {elements} to double"))
     few, many, after = routine.label(), routine.label(), routine.label()
+    all_parts = code.emit(f"sitofp i64 {parts} to double")
     routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), few, many)
     routine.place(few)
     code.line(f"call void @{function}(ptr %frame, i64 0, i64 {parts})")
     routine.jump(after)
     routine.place(many)
-    chunk = max(1, round(CHUNK_TIME / (size * each.least)))
+    light = max(1, round(CHUNK_TIME / (size * each.least)))
+    of_a_step = code.emit(f"fdiv double {code.emit(f'fmul double {all_parts}, {STEP_TIME:e}')}, {time}")
+    chunk = routine.least(str(light), code.emit(f"fptosi double {of_a_step} to i64"))
+    chunk = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {chunk}", "i64 1"])
     threads = routine.load("i64", levels.view.address(THREADS))
     run_chunks(levels, function, parts, chunk, threads, time)
     routine.jump(after)

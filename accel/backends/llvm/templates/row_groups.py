@@ -16,6 +16,7 @@ from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, 
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
+from accel.backends.llvm.loops.steps import iterations
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.strips.accumulators import Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import no_step
@@ -37,6 +38,9 @@ LONG_BYTES = 12 << 10
 
 ACCUMULATORS = 4
 """Of a row whose fold any order serves."""
+
+GROUP_STEPS = 4
+"""Of `loops/steps.py`: the most of a group. Longer rows are as fast one by one, and end within a step."""
 
 TYPICAL = 256
 """Elements of a row, where their number is not known: it decides how many rows a thread takes at once."""
@@ -64,6 +68,7 @@ class RowsAtOnce:
         self._name = f"{text.name}_{'rows_alone' if alone else 'row_groups'}"
         free = every or rows.shares or rows.between is not None
         self._longest = None if free else 2 * self._accumulators * self._lanes
+        self._most = max(self._least, GROUP_STEPS * iterations(text.duration) // self._lanes)
 
     def applies(self, levels: Levels) -> str:
         """Whether rows fill enough lanes, and either read the same or are not so long that joining lanes takes little of the
@@ -71,6 +76,7 @@ class RowsAtOnce:
         code, length = levels.routine.code, levels.extent(self._rows.fold)
         applies = code.emit(f"icmp sge i64 {levels.extent(self._rows.rows)}, {self._lanes}")
         applies = code.emit(f"and i1 {applies}, {code.emit(f'icmp sge i64 {length}, {self._least}')}")
+        applies = code.emit(f"and i1 {applies}, {code.emit(f'icmp sle i64 {length}, {self._most}')}")
         if self._rows.between is not None:
             some = code.emit(f"icmp sgt i64 {levels.extent(self._rows.between)}, 0")
             applies = code.emit(f"and i1 {applies}, {some}")
@@ -156,6 +162,7 @@ class _Group:
         for fold in own:
             fold.begin()
         extent = self._levels.extent(loop)
+        elements = code.emit(f"mul i64 {self._levels.extent(self._rows.fold)}, {self._lanes}")
         with routine.count("0", extent, BLOCK) as start:
             end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), extent)
             with routine.count(start, end) as turn:
@@ -166,6 +173,7 @@ class _Group:
                 made = {**known, loop.index.name: Uniform(turn, I64)}
                 self._in_lanes(made, self._rows.rows.body, None)
                 self._in_lanes(made, loop.body, self._rows.fold, (lane, fresh))
+                self._levels.steps.count(elements)
             for fold in own:
                 if fold.width > 1:
                     fold.join_halves(routine.least(code.emit(f"sub i64 {end}, {start}"), str(width)))

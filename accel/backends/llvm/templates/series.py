@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative
-from accel.backends.llvm.loops.chunks import chunk_of
-from accel.backends.llvm.loops.durations import ALONE, nanoseconds
+from accel.backends.llvm.loops.chunks import chunk_of, nanoseconds
+from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.text.routine import WORD, Routine

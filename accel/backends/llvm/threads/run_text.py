@@ -1,6 +1,6 @@
 """LLVM text of `@accel_run`, by which kernels run their chunks: with a pool, and the whole module where there is none.
 
-Without a pool the calling thread does all chunks in order, and lets Python look for signals between them.
+Without a pool the calling thread does all chunks in order, and lets Python look for signals after each.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ define internal i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %py
 entry:
   br label %work
 work:
-  %low = phi i64 [0, %entry], [%top, %poll]
+  %low = phi i64 [0, %entry], [%top, %next]
   %top = add i64 %low, %chunk
   %short = icmp slt i64 %top, %n
   %high = select i1 %short, i64 %top, i64 %n
   call void %function(ptr %frame, i64 %low, i64 %high)
-  br i1 %short, label %poll, label %done
-poll:
   %stop = call i1 @interrupted(ptr %python)
-  br i1 %stop, label %cancel, label %work
+  br i1 %stop, label %cancel, label %next
+next:
+  br i1 %short, label %work, label %done
 cancel:
   ret i1 true
 done:
@@ -35,12 +35,9 @@ done:
 ; one thread. Gives 1 if a Python exception was set.
 define i64 @accel_run(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %threads, double %time) #0 {
 entry:
-  %python = alloca [2 x i64]
+  %python = alloca ptr
   %thread = call ptr @PyEval_SaveThread()
   store ptr %thread, ptr %python
-  %timep = getelementptr i64, ptr %python, i64 1
-  %now = call i64 @milliseconds()
-  store i64 %now, ptr %timep
   %several = icmp sgt i64 %threads, 1
   %long = icmp sgt i64 %n, %chunk
   %parallel = and i1 %several, %long

@@ -1,7 +1,7 @@
 """LLVM text by which kernels let Python look for signals, so that Ctrl-C ends them.
 
 Only the calling thread asks Python, where workers have no thread state; and not more often than `POLL_MILLISECONDS` say, since
-another thread may have the GIL.
+another thread may have the GIL. Jobs that are shorter count together: when a thread looked last is known from one to the next.
 """
 
 from __future__ import annotations
@@ -9,13 +9,22 @@ from __future__ import annotations
 from accel.backends.llvm.machine.system import System
 
 POLL_MILLISECONDS = 50
-"""How often a long job or loop lets Python see signals."""
+"""How often a thread lets Python see signals, in long jobs and loops and in many short ones."""
+
+LOOK = "preserve_allcc i64"
+"""How `@accel_poll` is declared, defined and called: loops keep what is in registers, as if there were no call."""
+
+LOOKED_AT = 512
+"""Where the page says when threads looked last."""
+
+_PLACES = 64
+"""How many such times it has room for: threads whose states share one look later, as long as both run kernels."""
 
 
 def signals_text(system: System) -> str:
     """Functions for the modules of `pool_text.py` and `run_text.py`.
 
-    `@interrupted` is called between chunks, `@accel_poll` by loops. Their `@page` holds when a loop looked last.
+    `@interrupted` is called after chunks, `@accel_poll` by loops. Their `@page` holds when threads looked last.
     """
     return f"""{_clock_text(system.clock)}
 declare ptr @PyEval_SaveThread()
@@ -38,9 +47,35 @@ yes:
   ret i1 true
 }}
 
+; Whether it is time for a thread to look again, given its Python state; then that is noted.
+define internal i1 @due(ptr %thread) #0 {{
+  %lastp = call ptr @looked(ptr %thread)
+  %now = call i64 @milliseconds()
+  %last = load atomic i64, ptr %lastp monotonic, align 8
+  %gone = sub i64 %now, %last
+  %due = icmp sgt i64 %gone, {POLL_MILLISECONDS}
+  br i1 %due, label %note, label %done
+note:
+  store atomic i64 %now, ptr %lastp monotonic, align 8
+  br label %done
+done:
+  ret i1 %due
+}}
+
+; Where the page says when a thread looked last.
+define internal ptr @looked(ptr %thread) #0 {{
+  %address = ptrtoint ptr %thread to i64
+  %shifted = lshr i64 %address, 8
+  %number = and i64 %shifted, {_PLACES - 1}
+  %offset = shl i64 %number, 3
+  %place = add i64 %offset, {LOOKED_AT}
+  %lastp = getelementptr i8, ptr @page, i64 %place
+  ret ptr %lastp
+}}
+
 ; Whether a loop in a kernel shall end: 1 if the word %stop says so or, on the calling thread, if the user has interrupted. That
 ; thread lets others have the GIL if it holds it, as it does in small kernels.
-define i64 @accel_poll(ptr %stop) #0 {{
+define {LOOK} @accel_poll(ptr %stop) #0 {{
 entry:
   %set = load atomic i64, ptr %stop monotonic, align 8
   %stopped = icmp ne i64 %set, 0
@@ -50,14 +85,9 @@ whose:
   %worker = icmp eq ptr %thread, null
   br i1 %worker, label %no, label %when
 when:
-  %now = call i64 @milliseconds()
-  %lastp = getelementptr i8, ptr @page, i64 384
-  %last = load atomic i64, ptr %lastp monotonic, align 8
-  %gone = sub i64 %now, %last
-  %due = icmp sgt i64 %gone, {POLL_MILLISECONDS}
+  %due = call i1 @due(ptr %thread)
   br i1 %due, label %look, label %no
 look:
-  store atomic i64 %now, ptr %lastp monotonic, align 8
   %holds = call i32 @PyGILState_Check()
   %held = icmp ne i32 %holds, 0
   br i1 %held, label %let, label %take
@@ -65,29 +95,28 @@ let:
   %saved = call ptr @PyEval_SaveThread()
   call void @PyEval_RestoreThread(ptr %saved)
   %interrupted1 = call i1 @raised()
-  br i1 %interrupted1, label %yes, label %no
+  br i1 %interrupted1, label %tell, label %no
 take:
   call void @PyEval_RestoreThread(ptr %thread)
   %interrupted2 = call i1 @raised()
   %again = call ptr @PyEval_SaveThread()
-  br i1 %interrupted2, label %yes, label %no
+  br i1 %interrupted2, label %tell, label %no
+tell: ; whoever runs the chunks finds it due to look, and the exception set
+  %lastp = call ptr @looked(ptr %thread)
+  store atomic i64 0, ptr %lastp monotonic, align 8
+  br label %yes
 yes:
   ret i64 1
 no:
   ret i64 0
 }}
 
-; Lets Python handle signals if it is time; gives true if an exception is set. %python: the saved thread state, then the time.
+; Lets Python handle signals if it is time; gives true if an exception is set. %python: the saved thread state.
 define internal i1 @interrupted(ptr %python) #0 {{
-  %now = call i64 @milliseconds()
-  %lastp = getelementptr i64, ptr %python, i64 1
-  %last = load i64, ptr %lastp
-  %gone = sub i64 %now, %last
-  %due = icmp sgt i64 %gone, {POLL_MILLISECONDS}
+  %thread = load ptr, ptr %python
+  %due = call i1 @due(ptr %thread)
   br i1 %due, label %look, label %no
 look:
-  store i64 %now, ptr %lastp
-  %thread = load ptr, ptr %python
   call void @PyEval_RestoreThread(ptr %thread)
   %yes = call i1 @raised()
   %again = call ptr @PyEval_SaveThread()

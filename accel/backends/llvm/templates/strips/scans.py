@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value
+from accel.backends.llvm.loops.steps import Steps
 from accel.backends.llvm.templates.strips.accumulators import Row, Strip
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements, no_step
 from accel.ir import flow
@@ -136,11 +137,11 @@ class StripScan:
 
 
 class ScanText(StripStatements):
-    """One strip of columns that are scanned. `first`, `last`: as there."""
+    """One strip of columns that are scanned. `first`, `last`: as there. `steps`: of elements."""
 
-    def __init__(self, columns: ColumnScans, strip: Strip, first: str, last: str) -> None:
+    def __init__(self, columns: ColumnScans, strip: Strip, first: str, last: str, steps: Steps) -> None:
         super().__init__(columns.lanes, columns.varying(), strip, first, last)
-        self._loop = columns.scanned
+        self._loop, self._steps = columns.scanned, steps
         self._scans = {state.name: StripScan(strip, state) for state in columns.scanned.states}
         body = columns.scanned.body
         self._statements = [*body.before, *body.after]
@@ -206,11 +207,13 @@ class ScanText(StripStatements):
             full = routine.least(full, bound)
         position = routine.slot("i64")
         routine.store("i64", start, position)
+        done = code.emit(f"mul i64 {self.strip.count}, {SCAN_VECTOR * self.strip.writer.lanes}")
         with routine.advance(position, code.emit(f"sub i64 {full}, {SCAN_VECTOR - 1}"), SCAN_VECTOR) as at:
             known = replace(scope, made={**scope.made, **dict.fromkeys(self._guards, TRUE)})
             numbers = [at, *(code.emit(f"add i64 {at}, {row}") for row in range(1, SCAN_VECTOR))]
             first = code.emit(f"icmp eq i64 {at}, {start}")
             self._group([self._row(known, number, extent) for number in numbers], _Group(first, None), past)
+            self._steps.count(done)
         with routine.advance(position, end, SCAN_VECTOR) as at:
             last = code.emit(f"sub i64 {end}, 1")
             numbers = [at, *(code.emit(f"add i64 {at}, {row}") for row in range(1, SCAN_VECTOR))]

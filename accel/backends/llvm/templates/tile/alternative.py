@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Writer
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import ask_for_results, asking
@@ -201,7 +201,7 @@ class Tiles:
     def _time_of(self, code: Code, steps: str) -> str:
         """About the nanoseconds of so many steps, doubles: without bytes, and without half of the instructions, since what is
         read for one row or column is there for others."""
-        return code.emit(f"fmul double {steps}, {duration(self._text).instructions / 2:e}")
+        return code.emit(f"fmul double {steps}, {self._text.duration.instructions / 2:e}")
 
     def _block(
         self, words: Parameters, block: str, blocks: str, count: str, tables: list[str], longer: list[str]
