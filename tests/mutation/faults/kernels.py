@@ -176,6 +176,20 @@ FAULTS = (
         ("tests/llvm/test_durations.py",),
     ),
     Fault(
+        "a step takes as long as it likes",
+        "backends/llvm/loops/steps.py",
+        "while step < MOST and 2 * step * longest <= STEP_TIME:",
+        "while step < MOST:",
+        ("tests/llvm/test_steps.py::test_a_step_takes_some_milliseconds",),
+    ),
+    Fault(
+        "a row goes on behind its first step as if that had been the last",
+        "backends/llvm/loops/steps.py",
+        "icmp slt i64 {high}, {end}",
+        "icmp sgt i64 {high}, {end}",
+        ("tests/llvm/test_steps.py::test_long_rows_look_once_for_each_step",),
+    ),
+    Fault(
         "short jobs wake workers only if they come late",
         "backends/llvm/threads/pool_text.py",
         "icmp slt i64 %gone, {SOON}",
