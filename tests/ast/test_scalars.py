@@ -178,6 +178,13 @@ def test_maybes() -> None:
     assert on(given, lambda x: A.maybe(x, lambda y: y * 2, A.nothing())).tolist() == [4.0, -1.0]
     greater = A.maybe(A.just(A.constant(2.0)), lambda y: A.just(A.max(y, 2)), A.nothing())
     assert on(given, lambda x: A.fromMaybe(x, greater)).tolist() == [2.0, 2.0]
+    assert on(given, lambda x: safe_root(x) == A.just(A.constant(2.0))).tolist() == [True, False]
+    assert on(given, lambda x: A.ne(A.nothing(), safe_root(x))).tolist() == [True, False]
+    assert on(given, lambda x: A.lift(x, safe_root(x)) == A.lift(A.constant(4.0), safe_root(x))).tolist() == [
+        True,
+        False,
+    ]
+    assert on(given, lambda x: A.just(safe_root(x)) == A.just(A.nothing())).tolist() == [False, True]
     from_maybe: Any = A.fromMaybe  # mypy refuses it, too
     with pytest.raises(A.AccelTypeError, match="fromMaybe needs operands of one type, got \\(\\) and i64"):
         from_maybe(A.constant(1), A.just(A.lift()))

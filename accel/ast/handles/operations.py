@@ -233,18 +233,27 @@ def _of_type(kind: ElementType, name: str, operands: tuple[object, ...], where: 
 
 
 def equal(left: object, right: object, where: Where | None) -> ScalarNode:
-    """`left == right`; of tuples: of all their items, left to right, as far as needed."""
+    """`left == right`; of tuples: of all their items, left to right, as far as needed; of maybes: of what they hold."""
     kind = common_type("==", (left, right), where)
     if isinstance(kind, ScalarType | ComplexType):
         return apply(Operator.EQ, left, right, where=where, name="==")
     if isinstance(kind, MaybeType):
-        raise AccelTypeError(f"== takes numbers, bools or tuples of them, got {kind}", where, hint="see `A.maybe`")
+        return _of_maybes(left, right, where)
     a, b = (typed(side, kind, "operand of ==", where) for side in (left, right))
     result: ScalarNode = Literal(BOOL, True, where)
     for i in reversed(range(len(kind.items))):
         same = equal(project(a, i, where), project(b, i, where), where)
         result = same if i == len(kind.items) - 1 else both(same, result, where)
     return result
+
+
+def _of_maybes(left: object, right: object, where: Where | None) -> ScalarNode:
+    """Whether both hold nothing or equal values; a `nothing()` takes its type from the other side."""
+    kind = branch_type(left, right, where, "==")
+    a, b = (typed(side, kind, "operand of ==", where) for side in (left, right))
+    flags, values = [[project(side, part, where) for side in (a, b)] for part in (0, 1)]
+    absent = apply(Operator.NOT, flags[0], where=where)
+    return both(equal(*flags, where), either(absent, equal(*values, where), where), where)
 
 
 def differ(left: object, right: object, where: Where | None) -> ScalarNode:

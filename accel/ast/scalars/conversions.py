@@ -175,7 +175,7 @@ def max(x: object, y: object) -> Exp[Any]:
 
 
 def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
-    """`x == y`; of tuples, item by item.
+    """`x == y`; of tuples, item by item; of maybes, whether both hold nothing or equal values.
 
     >>> A.run(A.unit(A.eq(A.constant(2), 3)))
     array(False)
@@ -185,7 +185,7 @@ def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
 
 
 def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
-    """`x != y`; of tuples, whether any items differ.
+    """`x != y`; of tuples, whether any items differ; of maybes, the opposite of `==`.
 
     >>> A.run(A.unit(A.ne(A.constant(2), 3)))
     array(True)
