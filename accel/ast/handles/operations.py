@@ -251,9 +251,9 @@ def _of_maybes(left: object, right: object, where: Where | None) -> ScalarNode:
     """Whether both hold nothing or equal values; a `nothing()` takes its type from the other side."""
     kind = branch_type(left, right, where, "==")
     a, b = (typed(side, kind, "operand of ==", where) for side in (left, right))
-    flags, values = [[project(side, part, where) for side in (a, b)] for part in (0, 1)]
-    absent = apply(Operator.NOT, flags[0], where=where)
-    return both(equal(*flags, where), either(absent, equal(*values, where), where), where)
+    present, values = (equal(project(a, part, where), project(b, part, where), where) for part in (0, 1))
+    absent = apply(Operator.NOT, project(a, 0, where), where=where)
+    return both(present, either(absent, values, where), where)
 
 
 def differ(left: object, right: object, where: Where | None) -> ScalarNode:

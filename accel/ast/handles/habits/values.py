@@ -37,6 +37,11 @@ class WithoutValue:
         hint = "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
         raise _no_value("has no value as an int yet", hint)
 
+    def __trunc__(self) -> NoReturn:
+        raise _no_value(
+            "has no value to truncate yet", "write `A.truncate(e)`; as a float, `A.truncate(e, np.float64)`"
+        )
+
     def __round__(self, digits: object = None) -> NoReturn:
         raise _no_value("has no value to round yet", "write `A.round(e)`; as a float, `A.round(e, np.float64)`")
 
