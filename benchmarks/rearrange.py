@@ -122,9 +122,14 @@ def data(size: int, dtype: str) -> tuple[Any, Any]:
     return random.random((size, size)).astype(dtype), random.random((size, size)).astype(dtype)
 
 
+def product(x: A.Acc[Any], y: A.Acc[Any]) -> A.Acc[Any]:
+    """That of two matrices."""
+    return A.matmul(x, y)
+
+
 def own(a: Any, b: Any) -> float:
     """Seconds of `A.matmul` as accel runs it, one thread."""
-    (seconds,) = in_turn([A.runN(lambda x, y: A.matmul(x, y), threads=1)], a, b)
+    (seconds,) = in_turn([A.runN(product, threads=1)], a, b)
     return seconds
 
 
@@ -158,7 +163,7 @@ def matvec(size: int, block: int, dtype: str, rounds: int) -> list[str]:
 def blas(size: int, dtype: str) -> list[str]:
     """The product as accel runs it, beside NumPy's."""
     a, b = data(size, dtype)
-    mine, theirs = in_turn([A.runN(lambda x, y: A.matmul(x, y), threads=1), np.matmul], a, b)
+    mine, theirs = in_turn([A.runN(product, threads=1), np.matmul], a, b)
     return [f"A.matmul {mine * 1e3:.2f} ms on one thread, NumPy {theirs * 1e3:.2f} ms: {theirs / mine:.2f}"]
 
 

@@ -21,6 +21,7 @@ import accel as A
 Host = NDArray[Any]
 Vector = A.Acc[A.Vector[Any]]
 Matrix = A.Acc[A.Matrix[Any]]
+Program = Callable[..., Any]  # Any: of several programs mypy looks for the types for seconds
 Call = Callable[[], object]
 
 SEGMENTS = 1_000_000
@@ -85,10 +86,8 @@ def segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[
     random = np.random.default_rng(0)
     lengths = random.integers(0, 4, SEGMENTS)
     mixed = np.where(random.random(SEGMENTS // 10) < 0.01, 500, lengths[: SEGMENTS // 10])
-    sums, between, running, plain, all_running = (
-        A.runN(each, threads=threads)
-        for each in (segment_sums, sums_between, running_sums, plain_sum, plain_running_sums)
-    )
+    programs: tuple[Program, ...] = (segment_sums, sums_between, running_sums, plain_sum, plain_running_sums)
+    sums, between, running, plain, all_running = (A.runN(each, threads=threads) for each in programs)
     for kind in KINDS:
         for title, counts in (("0-3", lengths), ("0-3, each 100th 500", mixed)):
             offsets = np.cumsum([0, *counts])
@@ -132,7 +131,7 @@ def sums_times_greatest(xs: Vector, lengths: Vector) -> Vector:
 def together(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
     """Folds and scans of the same segments in one loop, beside the same operations in a loop each."""
     random = np.random.default_rng(5)
-    programs: tuple[Callable[..., Any], ...] = (
+    programs: tuple[Program, ...] = (
         sums_and_maxima, greatest_running_sums, greatest_so_far, sums_times_greatest,
     )  # fmt: skip
     for title, count, most in (("0-3", SEGMENTS, 4), ("0-199", SEGMENTS // 50, 200), ("0-200,000", 20, 200_000)):
@@ -157,10 +156,8 @@ def long_segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iter
         "100,000 of 100": np.full(100_000, SORTED // 100_000),
         "500,000 of 0-3, one of the rest": np.array([*short, SORTED - short.sum()]),
     }
-    sums, running, longer, plain, all_running = (
-        A.runN(each, threads=threads)
-        for each in (segment_sums, running_sums, longer_sums, plain_sum, plain_running_sums)
-    )
+    programs: tuple[Program, ...] = (segment_sums, running_sums, longer_sums, plain_sum, plain_running_sums)
+    sums, running, longer, plain, all_running = (A.runN(each, threads=threads) for each in programs)
     xs = random.random(SORTED).astype(np.float32)
     for title, counts in cases.items():
         folds: list[tuple[str, Call]] = [("foldSeg", partial(sums, xs, counts)), ("fold", partial(plain, xs))]

@@ -180,8 +180,11 @@ def test_permutations() -> None:
     check(replaced, np.array([9, 1, 5, -1], np.int32))
     counted = A.scatterWith(A.add, A.fill((3,), 0), A.map(lambda i: A.lift(i, A.constant(1)), targets))
     check(counted, np.array([2, 1, 3]))
-    onto = A.generate((3,), lambda ix: A.lift(A.index(ix[0], ix[0]), A.constant(1.0)))
-    check(A.scatterWith(A.add, A.fill((3, 3), 0.0), onto), np.eye(3))
+
+    def diagonal(ix: A.Exp[tuple[int]]) -> A.Exp[tuple[tuple[int, int], np.float64]]:
+        return A.lift(A.index(ix[0], ix[0]), A.constant(1.0))
+
+    check(A.scatterWith(A.add, A.fill((3, 3), 0.0), A.generate((3,), diagonal)), np.eye(3))
 
 
 def test_sizes_and_elements() -> None:

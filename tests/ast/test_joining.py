@@ -98,11 +98,19 @@ def test_masked_indices_are_checked_where_they_are_looked_at() -> None:
 
 
 def test_permute_with_drops_and_combines() -> None:
-    counted = A.map(lambda x: A.cond(x > 1, A.just(A.lift(A.index(x % 3), x)), A.nothing()), A.use(V))
+
+    def over_one(x: A.Exp[np.int64]) -> A.Exp[A.Maybe[tuple[tuple[int], np.int64]]]:
+        return A.cond(x > 1, A.just(A.lift(A.index(x % 3), x)), A.nothing())
+
+    counted = A.map(over_one, A.use(V))
     expected = np.zeros(3, np.int64)
     np.add.at(expected, V[V > 1] % 3, V[V > 1])
     check(A.permuteWith(A.add, A.fill((3,), 0), counted), expected)
-    square = A.imap(lambda ix, x: A.just(A.lift(A.index(ix[1], ix[0]), x)), A.use(M))
+
+    def turned(ix: A.Exp[tuple[int, int]], x: A.Exp[np.float64]) -> A.Exp[A.Maybe[tuple[tuple[int, int], np.float64]]]:
+        return A.just(A.lift(A.index(ix[1], ix[0]), x))
+
+    square = A.imap(turned, A.use(M))
     check(A.permuteWith(lambda new, old: new, A.fill((4, 3), 0.0), square), M.T)
     with pytest.raises(A.AccelTypeError, match="needs pairs that may be nothing"):
         A.permuteWith(A.add, A.fill((3,), 0), untyped(A.zip(A.use(V), A.use(V))))

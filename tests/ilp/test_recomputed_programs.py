@@ -20,9 +20,12 @@ from tests.marks import one_in
 def blurred(ys: AnyAcc) -> AnyAcc:
     """A stencil of three points, at the borders of two."""
     n = A.size(ys)
-    return A.generate(
-        ys.shape, lambda ix: ys[A.max(A.unindex(ix)[0] - 1, 0)] + ys[ix] + ys[A.min(A.unindex(ix)[0] + 1, n - 1)]
-    )
+
+    def sum_of_three(ix: AnyExp) -> AnyExp:
+        (i,) = A.unindex(ix)
+        return ys[A.max(i - 1, 0)] + ys[ix] + ys[A.min(i + 1, n - 1)]
+
+    return A.generate(ys.shape, sum_of_three)
 
 
 def two_loops(xs: AnyAcc) -> tuple[AnyAcc, ...]:
@@ -78,9 +81,12 @@ def branched(xs: AnyAcc) -> tuple[AnyAcc, ...]:
     """Loads in branches of scalar control flow."""
     ys = A.map(lambda x: x + 1, xs)
     n = A.size(xs)
-    return (
-        A.generate(xs.shape, lambda ix: A.cond(A.unindex(ix)[0] < n - 1, ys[A.index(A.unindex(ix)[0] + 1)], ys[ix])),
-    )
+
+    def next_one(ix: AnyExp) -> AnyExp:
+        (i,) = A.unindex(ix)
+        return A.cond(i < n - 1, ys[A.index(i + 1)], ys[ix])
+
+    return (A.generate(xs.shape, next_one),)
 
 
 def looped(xs: AnyAcc) -> tuple[AnyAcc, ...]:

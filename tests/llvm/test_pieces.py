@@ -40,7 +40,8 @@ def in_order(xs: Handle) -> object:
 
 def farthest(xs: Handle) -> object:
     """A function of several components, of different sizes."""
-    kept, _ = A.filter(lambda p: p[1] > 0, A.indexed(A.map(lambda x: A.toFloating(x, np.float64), xs)))
+    doubles: A.Acc[A.Vector[np.float64]] = A.map(lambda x: A.toFloating(x, np.float64), xs)
+    kept, _ = A.filter(lambda p: p[1] > 0, A.indexed(doubles))
     seed: Any = (A.index(-1), -1.0)  # Any: the elements have no type here
     best = A.fold(lambda a, b: A.cond(b[1] > a[1], b, a), seed, kept)
     return A.map(lambda p: A.indexHead(p[0]), best), A.map(A.snd, best)

@@ -140,7 +140,8 @@ def test_rows_of_several_dimensions(platform: str) -> None:
 
     def program(xs: Handle) -> tuple[Handle, ...]:
         _, rows, columns = A.unlift(xs.shape)
-        less = A.zipWith(A.sub, xs, A.replicate((A.All, rows, columns), A.fold(A.max, 0, A.fold(A.max, 0, xs))))
+        most: Handle = A.fold(A.max, 0, A.fold(A.max, 0, xs))
+        less: Handle = A.zipWith(A.sub, xs, A.replicate((A.All, rows, columns), most))
         return (A.zipWith(A.mul, less, A.replicate((A.All, rows, columns), A.sum(A.sum(less)))),)
 
     agrees(as_gpu(platform), program, numbers((5, 3, 20), np.float32))

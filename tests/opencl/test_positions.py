@@ -56,7 +56,11 @@ def limited(platform: str, limit: int, built: list[str] | None = None) -> OpenCL
 
 def hashed(xs: A.Acc[A.Matrix[np.float32]]) -> Any:
     """What a program computes with indices has 64 bits; and sums of rows."""
-    wide = A.generate(xs.shape, lambda ix: (ix[0] * 1000003 + ix[1]) * 1000003 % 777777777777)
+
+    def number(ix: A.Exp[tuple[int, int]]) -> A.Exp[np.int64]:
+        return (ix[0] * 1000003 + ix[1]) * 1000003 % 777777777777
+
+    wide = A.generate(xs.shape, number)
     return A.zipWith(lambda x, k: x * A.toFloating(k, np.float32), A.transpose(A.transpose(xs)), wide)
 
 
@@ -98,26 +102,39 @@ def ones(_: int) -> HostArray:
     return np.arange(9, dtype=np.int64)
 
 
+def product(ix: A.Exp[tuple[int, int]]) -> A.Exp[np.int64]:
+    return ix[0] * ix[1]
+
+
+def weighed(ix: A.Exp[tuple[int, int]]) -> A.Exp[np.int64]:
+    return ix[0] * 7 + ix[1]
+
+
+def total(ix: A.Exp[tuple[int, int]]) -> A.Exp[np.int64]:
+    return ix[0] + ix[1]
+
+
+def histogram(xs: Any) -> Any:
+    places = A.generate((9,), lambda ix: A.lift(ix[0] * 100, ix[0]))
+    return A.scatterWith(A.add, A.fill((A.length(xs),), A.constant(0, np.int64)), places)
+
+
 COUNTED: dict[str, tuple[Callable[[Any], Any], Callable[[int], HostArray], int, int]] = {
     "elements of an array that is read here and there": (
         lambda xs: A.generate((9,), lambda ix: xs[A.index(ix[0] * 100)]), numbers, LIMIT, LIMIT + 1,
     ),
     "elements of rows": (lambda xs: A.generate((9,), lambda ix: xs[A.index(1, ix[0])]), pairs, LIMIT // 2, LIMIT // 2 + 1),
     "iterations of a fold without arrays": (
-        lambda xs: A.foldAll(A.add, 0, A.generate((A.length(xs), 8), lambda ix: ix[0] * ix[1])), numbers, 128, 129,
+        lambda xs: A.foldAll(A.add, 0, A.generate((A.length(xs), 8), product)), numbers, 128, 129,
     ),
     "work-items of short rows": (
-        lambda xs: A.fold(A.add, 0, A.generate((A.length(xs), 5), lambda ix: ix[0] * 7 + ix[1])), numbers, 128, 129,
+        lambda xs: A.fold(A.add, 0, A.generate((A.length(xs), 5), weighed)), numbers, 128, 129,
     ),
     "elements that a filter may keep": (
-        lambda xs: A.filter(lambda x: x < 10, A.generate((A.length(xs), 4), lambda ix: ix[0] + ix[1]))[0],
+        lambda xs: A.filter(lambda x: x < 10, A.generate((A.length(xs), 4), total))[0],
         numbers, LIMIT // 4, LIMIT // 4 + 1,
     ),
-    "places of a histogram": (
-        lambda xs: A.scatterWith(A.add, A.fill((A.length(xs),), A.constant(0, np.int64)),
-                                 A.generate((9,), lambda ix: A.lift(ix[0] * 100, ix[0]))),
-        numbers, LIMIT, LIMIT + 1,
-    ),
+    "places of a histogram": (histogram, numbers, LIMIT, LIMIT + 1),
     "elements of a scan": (lambda xs: A.scanl(A.add, 0, xs), numbers, LIMIT // 2, LIMIT + 1),
 }  # fmt: skip
 """What is counted: a program, its argument by its size, a size that is narrow and one that is not."""

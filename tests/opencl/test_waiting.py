@@ -27,6 +27,8 @@ from tests.opencl.test_errors import N, bad_indices
 
 Ints = A.Acc[A.Vector[np.int64]]
 Floats = A.Acc[A.Vector[np.float64]]
+Counted = tuple[A.Acc[A.Scalar[np.int64]], Ints]
+"""The state of a loop that counts."""
 
 
 def stencil(xs: Floats) -> Floats:
@@ -42,11 +44,18 @@ def blurred(xs: Floats) -> Any:
     )[1]
 
 
+def interior(xs: Floats) -> Floats:
+    def point(ix: A.Exp[tuple[int]], x: A.Exp[np.float64]) -> A.Exp[np.float64]:
+        return A.cond(ix[0] > 0, x - xs[A.max(ix[0] - 1, 0)], x)
+
+    return A.imap(point, xs)
+
+
 PROVED: dict[str, Callable[[Floats], Any]] = {
     "stencil": stencil,
     "reverse": A.reverse,
     "rank 0": lambda xs: A.map(lambda x: x / A.the(A.sum(xs)), xs),
-    "interior": lambda xs: A.imap(lambda ix, x: A.cond(ix[0] > 0, x - xs[A.max(ix[0] - 1, 0)], x), xs),
+    "interior": interior,
 }
 
 
@@ -154,11 +163,12 @@ def endless_turns(indices: Ints, xs: Ints) -> Any:
 
 def failing_turns(indices: Ints, xs: Ints) -> Any:
     """A check fails in the third turn, and then in all others."""
-    return A.awhile(
-        lambda s: A.map(lambda i: i < 1000, s[0]),
-        lambda s: (A.map(lambda i: i + 1, s[0]), A.gather(A.map(lambda i: i + A.the(s[0]) - N // 2, indices), s[1])),
-        (A.unit(A.constant(0, np.int64)), xs),
-    )[1]
+
+    def turn(s: Counted) -> Counted:
+        places = A.map(lambda i: i + A.the(s[0]) - N // 2, indices)
+        return A.map(lambda i: i + 1, s[0]), A.gather(places, s[1])
+
+    return A.awhile(lambda s: A.map(lambda i: i < 1000, s[0]), turn, (A.unit(A.constant(0, np.int64)), xs))[1]
 
 
 def sizes(indices: Ints, xs: Ints) -> Any:
@@ -250,15 +260,12 @@ def test_what_is_traced_is_printed_once_and_not_after_a_failure(
 def test_a_loop_scatters_into_its_state_in_place(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns after the first copy nothing, and an argument is left as it was."""
 
+    def turn(s: Counted) -> Counted:
+        pairs = A.map(lambda k: A.lift(k * 3 + A.the(s[0]), k), A.use(np.arange(5)))
+        return A.map(lambda i: i + 1, s[0]), A.scatterWith(A.add, s[1], pairs)
+
     def program(xs: Ints) -> Any:
-        return A.awhile(
-            lambda s: A.map(lambda i: i < 50, s[0]),
-            lambda s: (
-                A.map(lambda i: i + 1, s[0]),
-                A.scatterWith(A.add, s[1], A.map(lambda k: A.lift(k * 3 + A.the(s[0]), k), A.use(np.arange(5)))),
-            ),
-            (A.unit(A.constant(0, np.int64)), xs),
-        )[1]
+        return A.awhile(lambda s: A.map(lambda i: i < 50, s[0]), turn, (A.unit(A.constant(0, np.int64)), xs))[1]
 
     given = np.arange(1000)
     wanted = A.run(program(A.use(given)), backend="interpreter")

@@ -120,7 +120,11 @@ def test_sfoldl_of_other_ranks() -> None:
 
     whole = A.generate((2, 3), folded)
     same(untyped.run(whole, backend="interpreter"), np.arange(24).reshape(2, 3, 4).sum(2))
-    pairs = A.sfoldl(lambda a, p: A.lift(p[1], a[0]), A.lift(0, -1), (), A.indexed(v))
+
+    def following(a: AnyExp, p: AnyExp) -> AnyExp:
+        return A.lift(p[1], a[0])
+
+    pairs = A.sfoldl(following, A.lift(0, -1), (), A.indexed(v))
     assert untyped.run(A.unit(pairs), backend="interpreter") == (4, 3)
     empty: Any = A.use(np.zeros((2, 0), np.int64))
     assert untyped.run(A.unit(A.sfoldl(A.add, 7, 1, empty)), backend="interpreter") == 7

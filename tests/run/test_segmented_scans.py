@@ -15,6 +15,7 @@ from tests.marks import one_in, slow
 from tests.run.test_segments import BACKENDS, LENGTHS, OPERATORS, Host, Vector, elements, same, separately
 
 pytestmark = [pytest.mark.solver, pytest.mark.llvm, pytest.mark.opencl]
+AnyExp = A.Exp[Any]
 
 FORMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "scanlSeg": (A.scanlSeg, A.scanl),
@@ -141,6 +142,10 @@ def test_few_elements_of_any_type(kind: str) -> None:
             same(result, np.concatenate([part[::-1] if scan is A.scanr1Seg else part for part in sums]))
 
 
+def sum_and_maximum(p: AnyExp, q: AnyExp) -> AnyExp:
+    return A.lift(p[0] + q[0], A.max(p[1], q[1]))
+
+
 @pytest.mark.parametrize("kind", ["bool", "int8", "float32", "float64"])
 def test_exclusive_scans_of_few_elements(kind: str) -> None:
     """Elements stand in one row and results in another: of each segment one more."""
@@ -151,9 +156,7 @@ def test_exclusive_scans_of_few_elements(kind: str) -> None:
     def program(xs: Vector, others: Vector, lengths: Vector) -> tuple[Vector, ...]:
         doubled = A.map(lambda x: f(x, x), xs)
         ups, downs = (scan(f, np.dtype(kind).type(1), doubled, lengths) for scan in (A.scanlSeg, A.scanrSeg))
-        pairs = A.scanlSeg(
-            lambda p, q: A.lift(p[0] + q[0], A.max(p[1], q[1])), (0.0, -9.0), A.zip(others, others), lengths
-        )
+        pairs = A.scanlSeg(sum_and_maximum, (0.0, -9.0), A.zip(others, others), lengths)
         return (
             ups,
             A.map(lambda x: f(x, x), ups),

@@ -68,12 +68,15 @@ def other_row(xs: Handle) -> Handle:
     return A.zipWith(A.mul, A.backpermute((rows, columns), following, made), along(A.fold1(A.max, made), xs))
 
 
+def columns(xs: Handle) -> Handle:
+    sums = A.fold(A.add, 0, A.transpose(xs))
+    return A.zipWith(A.mul, xs, A.replicate((A.unlift(xs.shape)[0], A.All), sums))
+
+
 OTHERS: dict[str, Callable[[Handle], object]] = {
     "one nest": lambda xs: A.map(lambda x: x + 1, xs),
     "a fold of all rows": lambda xs: A.map(lambda x: x - A.the(A.foldAll(A.add, 0, xs)), xs),
-    "columns": lambda xs: A.zipWith(
-        A.mul, xs, A.replicate((A.unlift(xs.shape)[0], A.All), A.fold(A.add, 0, A.transpose(xs)))
-    ),
+    "columns": columns,
     "vectors": lambda xs: A.map(lambda x: x / A.the(A.fold(A.add, 0, A.flatten(xs))), A.flatten(xs)),
 }
 

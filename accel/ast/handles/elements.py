@@ -1,17 +1,30 @@
 """What operators ask of an expression's element type, for mypy.
 
-mypy never checks the bound of a self type variable, so the operators of `Exp` take these Protocols over the phantom
-property `element` as their self instead (design section 2). Nothing here exists for the run time.
+mypy never checks the bound of a self type variable, so the operators of `Exp` take `Of` an element type as their self instead,
+a base class of `Exp` that is covariant (design section 2). Nothing here does anything at run time.
+
+Each operator has one signature, not an overload for each kind of number: where mypy infers what a lambda gives, it looks at the
+right side of an operator once more for each overload, and so at what stands right of n operators some 10^n times.
 """
 
 from __future__ import annotations
 
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 E = TypeVar("E")
-P = TypeVar("P", covariant=True)
+C = TypeVar("C", covariant=True)
+L = TypeVar("L")
+"""What Python writes a number as: an `int`, a `float` or a `complex`."""
+Written = TypeVar("Written", covariant=True)
+T = TypeVar("T")
+
+
+class Of(Generic[C]):
+    """Something with elements of type `C`, or of one that is more special."""
+
+    __slots__ = ()
 
 
 class Maybe(Generic[E]):
@@ -25,123 +38,43 @@ class Unknown:
     """
 
 
-class Number(Protocol):
-    """An expression of an integer, float or complex number."""
+class RealNumber(Protocol[Written]):
+    """An integer or a float of NumPy's: only these say whether they are whole numbers."""
 
-    @property
-    def element(self) -> np.number[Any]:
-        """The element type."""
+    def item(self, /) -> Written:
+        """Python's number."""
 
-
-class Integral(Protocol):
-    """An expression of an integer."""
-
-    @property
-    def element(self) -> np.integer[Any]:
-        """The element type."""
+    def is_integer(self, /) -> bool:
+        """Whether it is a whole number."""
 
 
-class Inexact(Protocol):
-    """An expression of a float or a complex number."""
-
-    @property
-    def element(self) -> np.inexact[Any]:
-        """The element type."""
-
-
-class Floating(Protocol):
-    """An expression of a float."""
-
-    @property
-    def element(self) -> np.floating[Any]:
-        """The element type."""
-
-
-class Complex(Protocol):
-    """An expression of a complex number."""
-
-    @property
-    def element(self) -> np.complexfloating[Any, Any]:
-        """The element type."""
-
-
-class Bits(Protocol):
-    """An expression of an integer or bool. One Protocol for both: where overloads told them apart, a lambda with `|` as the
-    function of a `fold` would have no type.
-    """
-
-    @property
-    def element(self) -> np.integer[Any] | np.bool_:
-        """The element type."""
-
-
-class At0(Protocol[P]):
-    """An expression of a tuple that has an item 0."""
-
-    @property
-    def element(self) -> tuple[P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At1(Protocol[P]):
-    """An expression of a tuple that has an item 1."""
-
-    @property
-    def element(self) -> tuple[Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At2(Protocol[P]):
-    """An expression of a tuple that has an item 2."""
-
-    @property
-    def element(self) -> tuple[Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At3(Protocol[P]):
-    """An expression of a tuple that has an item 3."""
-
-    @property
-    def element(self) -> tuple[Any, Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At4(Protocol[P]):
-    """An expression of a tuple that has an item 4."""
-
-    @property
-    def element(self) -> tuple[Any, Any, Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At5(Protocol[P]):
-    """An expression of a tuple that has an item 5."""
-
-    @property
-    def element(self) -> tuple[Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At6(Protocol[P]):
-    """An expression of a tuple that has an item 6."""
-
-    @property
-    def element(self) -> tuple[Any, Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At7(Protocol[P]):
-    """An expression of a tuple that has an item 7."""
-
-    @property
-    def element(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
-
-
-class At8(Protocol[P]):
-    """An expression of a tuple that has an item 8."""
-
-    @property
-    def element(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
-        """The element type."""
+Number: TypeAlias = "Of[np.number[Any, L]]"
+"""An expression of an integer, float or complex number, which Python writes as an `L`."""
+Integral: TypeAlias = Of[np.integer[Any]]
+"""An expression of an integer."""
+Inexact: TypeAlias = "Of[np.inexact[Any, L]]"
+"""An expression of a float or a complex number, which Python writes as an `L`."""
+Real: TypeAlias = Of[RealNumber[L]]
+"""An expression of an integer or a float, which Python writes as an `L`."""
+Bits: TypeAlias = Of[np.integer[Any] | np.bool_]
+"""An expression of an integer or bool."""
+Tuple: TypeAlias = Of[tuple[Any, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item."""
+At0: TypeAlias = Of[tuple[T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 0."""
+At1: TypeAlias = Of[tuple[Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 1."""
+At2: TypeAlias = Of[tuple[Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 2."""
+At3: TypeAlias = Of[tuple[Any, Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 3."""
+At4: TypeAlias = Of[tuple[Any, Any, Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 4."""
+At5: TypeAlias = Of[tuple[Any, Any, Any, Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 5."""
+At6: TypeAlias = Of[tuple[Any, Any, Any, Any, Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 6."""
+At7: TypeAlias = Of[tuple[Any, Any, Any, Any, Any, Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 7."""
+At8: TypeAlias = Of[tuple[Any, Any, Any, Any, Any, Any, Any, Any, T, *tuple[Any, ...]]]
+"""An expression of a tuple that has an item 8."""

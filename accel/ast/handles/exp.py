@@ -1,7 +1,7 @@
 """`Exp[E]`: the typed handle of a scalar expression, with Python's operators.
 
 In: nodes of `accel/ast/tree/nodes.py`. Out: the same; the handle only adds operators and static types. mypy never checks the
-bound of a self type, so each operator takes a Protocol over the phantom property `element` as its self
+bound of a self type, so each operator takes `Of` an element type as its self, of `accel/ast/handles/elements.py`
 (design section 2): `bool + bool` and `int / int` are errors for mypy as well as at run time.
 """
 
@@ -24,11 +24,12 @@ from accel.ast.handles.elements import (
     At7,
     At8,
     Bits,
-    Complex,
-    Floating,
     Inexact,
     Integral,
     Number,
+    Of,
+    Real,
+    Tuple,
     Unknown,
 )
 from accel.ast.handles.habits.values import WithoutValue
@@ -43,6 +44,7 @@ from accel.support.source import attribute_call
 
 E = TypeVar("E")
 T = TypeVar("T")
+L = TypeVar("L", bound=complex)
 
 
 def raw(value: object, depth: int = DEEPEST + 2) -> object:
@@ -61,7 +63,7 @@ def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[A
 
 @quickly_made
 @dataclass(frozen=True, eq=False, repr=False)
-class Exp(WithoutValue, Generic[E]):
+class Exp(WithoutValue, Of[E], Generic[E]):
     """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.
 
     It has no value yet: what needs one (`if`, `len`, iteration, `float`) raises `AccelStagingError` that says what to write.
@@ -73,12 +75,6 @@ class Exp(WithoutValue, Generic[E]):
 
     # NumPy would make `array * exp` an array of objects; None makes it ask `exp` instead.
     __array_ufunc__ = None
-
-    if TYPE_CHECKING:
-
-        @property
-        def element(self) -> E:
-            """No such thing at run time: it carries `E` to the Protocols above."""
 
     @property
     def type(self) -> ElementType:
@@ -111,140 +107,60 @@ class Exp(WithoutValue, Generic[E]):
 
     # Arithmetic.
 
-    @overload
-    def __add__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    @overload
-    def __add__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
-    @overload
-    def __add__(self: Complex, other: complex) -> Exp[E]: ...
-    def __add__(self, other: object) -> Exp[Any]:
+    def __add__(self: Number[L], other: Exp[E] | E | L) -> Exp[E]:
         return _binary(Operator.ADD, self, other, "+")
 
-    @overload
-    def __radd__(self: Integral, other: E | int) -> Exp[E]: ...
-    @overload
-    def __radd__(self: Inexact, other: E | float) -> Exp[E]: ...
-    @overload
-    def __radd__(self: Complex, other: complex) -> Exp[E]: ...
-    def __radd__(self, other: object) -> Exp[Any]:
+    def __radd__(self: Number[L], other: E | L) -> Exp[E]:
         return _binary(Operator.ADD, other, self, "+")
 
-    @overload
-    def __sub__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    @overload
-    def __sub__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
-    @overload
-    def __sub__(self: Complex, other: complex) -> Exp[E]: ...
-    def __sub__(self, other: object) -> Exp[Any]:
+    def __sub__(self: Number[L], other: Exp[E] | E | L) -> Exp[E]:
         return _binary(Operator.SUB, self, other, "-")
 
-    @overload
-    def __rsub__(self: Integral, other: E | int) -> Exp[E]: ...
-    @overload
-    def __rsub__(self: Inexact, other: E | float) -> Exp[E]: ...
-    @overload
-    def __rsub__(self: Complex, other: complex) -> Exp[E]: ...
-    def __rsub__(self, other: object) -> Exp[Any]:
+    def __rsub__(self: Number[L], other: E | L) -> Exp[E]:
         return _binary(Operator.SUB, other, self, "-")
 
-    @overload
-    def __mul__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    @overload
-    def __mul__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
-    @overload
-    def __mul__(self: Complex, other: complex) -> Exp[E]: ...
-    def __mul__(self, other: object) -> Exp[Any]:
+    def __mul__(self: Number[L], other: Exp[E] | E | L) -> Exp[E]:
         return _binary(Operator.MUL, self, other, "*")
 
-    @overload
-    def __rmul__(self: Integral, other: E | int) -> Exp[E]: ...
-    @overload
-    def __rmul__(self: Inexact, other: E | float) -> Exp[E]: ...
-    @overload
-    def __rmul__(self: Complex, other: complex) -> Exp[E]: ...
-    def __rmul__(self, other: object) -> Exp[Any]:
+    def __rmul__(self: Number[L], other: E | L) -> Exp[E]:
         return _binary(Operator.MUL, other, self, "*")
 
-    @overload
-    def __truediv__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
-    @overload
-    def __truediv__(self: Complex, other: complex) -> Exp[E]: ...
-    def __truediv__(self, other: object) -> Exp[Any]:
+    def __truediv__(self: Inexact[L], other: Exp[E] | E | L) -> Exp[E]:
         return Exp(operations.divide(raw(self), raw(other), here()))
 
-    @overload
-    def __rtruediv__(self: Inexact, other: E | float) -> Exp[E]: ...
-    @overload
-    def __rtruediv__(self: Complex, other: complex) -> Exp[E]: ...
-    def __rtruediv__(self, other: object) -> Exp[Any]:
+    def __rtruediv__(self: Inexact[L], other: E | L) -> Exp[E]:
         return Exp(operations.divide(raw(other), raw(self), here()))
 
-    @overload
-    def __floordiv__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    @overload
-    def __floordiv__(self: Floating, other: Exp[E] | E | float) -> Exp[E]: ...
-    def __floordiv__(self, other: object) -> Exp[Any]:
+    def __floordiv__(self: Real[L], other: Exp[E] | E | L) -> Exp[E]:
         return Exp(operations.floor_divide(raw(self), raw(other), here()))
 
-    @overload
-    def __rfloordiv__(self: Integral, other: E | int) -> Exp[E]: ...
-    @overload
-    def __rfloordiv__(self: Floating, other: E | float) -> Exp[E]: ...
-    def __rfloordiv__(self, other: object) -> Exp[Any]:
+    def __rfloordiv__(self: Real[L], other: E | L) -> Exp[E]:
         return Exp(operations.floor_divide(raw(other), raw(self), here()))
 
-    @overload
-    def __mod__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    @overload
-    def __mod__(self: Floating, other: Exp[E] | E | float) -> Exp[E]: ...
-    def __mod__(self, other: object) -> Exp[Any]:
+    def __mod__(self: Real[L], other: Exp[E] | E | L) -> Exp[E]:
         return _binary(Operator.MOD, self, other, "%")
 
-    @overload
-    def __rmod__(self: Integral, other: E | int) -> Exp[E]: ...
-    @overload
-    def __rmod__(self: Floating, other: E | float) -> Exp[E]: ...
-    def __rmod__(self, other: object) -> Exp[Any]:
+    def __rmod__(self: Real[L], other: E | L) -> Exp[E]:
         return _binary(Operator.MOD, other, self, "%")
 
-    @overload
-    def __divmod__(self: Integral, other: Exp[E] | E | int) -> tuple[Exp[E], Exp[E]]: ...
-    @overload
-    def __divmod__(self: Floating, other: Exp[E] | E | float) -> tuple[Exp[E], Exp[E]]: ...
-    def __divmod__(self, other: object) -> tuple[Exp[Any], Exp[Any]]:
+    def __divmod__(self: Real[L], other: Exp[E] | E | L) -> tuple[Exp[E], Exp[E]]:
         quotient = operations.floor_divide(raw(self), raw(other), here())
         return Exp(quotient), _binary(Operator.MOD, self, other, "%")
 
-    @overload
-    def __rdivmod__(self: Integral, other: E | int) -> tuple[Exp[E], Exp[E]]: ...
-    @overload
-    def __rdivmod__(self: Floating, other: E | float) -> tuple[Exp[E], Exp[E]]: ...
-    def __rdivmod__(self, other: object) -> tuple[Exp[Any], Exp[Any]]:
+    def __rdivmod__(self: Real[L], other: E | L) -> tuple[Exp[E], Exp[E]]:
         quotient = operations.floor_divide(raw(other), raw(self), here())
         return Exp(quotient), _binary(Operator.MOD, other, self, "%")
 
-    @overload
-    def __pow__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    @overload
-    def __pow__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
-    @overload
-    def __pow__(self: Complex, other: complex) -> Exp[E]: ...
-    def __pow__(self, other: object, modulo: None = None) -> Exp[Any]:
+    def __pow__(self: Number[L], other: Exp[E] | E | L, modulo: None = None) -> Exp[E]:
         return _binary(Operator.POW, self, other if modulo is None else operations.refuse_modulo(here()), "**")
 
-    @overload
-    def __rpow__(self: Integral, other: E | int) -> Exp[E]: ...
-    @overload
-    def __rpow__(self: Inexact, other: E | float) -> Exp[E]: ...
-    @overload
-    def __rpow__(self: Complex, other: complex) -> Exp[E]: ...
-    def __rpow__(self, other: object) -> Exp[Any]:
+    def __rpow__(self: Number[L], other: E | L) -> Exp[E]:
         return _binary(Operator.POW, other, self, "**")
 
-    def __neg__(self: Number) -> Exp[E]:
+    def __neg__(self: Number[Any]) -> Exp[E]:
         return Exp(operations.apply(Operator.NEG, raw(self), where=here(), name="-"))
 
-    def __pos__(self: Number) -> Exp[E]:
+    def __pos__(self: Number[Any]) -> Exp[E]:
         return Exp(operations.positive(raw(self), here()))
 
     @overload
@@ -252,45 +168,37 @@ class Exp(WithoutValue, Generic[E]):
     @overload
     def __abs__(self: Exp[np.complex128]) -> Exp[np.float64]: ...
     @overload
-    def __abs__(self: Number) -> Exp[E]: ...
+    def __abs__(self: Number[Any]) -> Exp[E]: ...
     def __abs__(self) -> Exp[Any]:
         return Exp(operations.apply(Operator.ABS, raw(self), where=here(), name="abs"))
 
     # Comparisons.
 
     @overload
-    def __lt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    def __lt__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __lt__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
-    @overload
-    def __lt__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __lt__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __lt__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.LT, self, other, "<")
 
     @overload
-    def __le__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    def __le__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __le__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
-    @overload
-    def __le__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __le__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __le__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.LE, self, other, "<=")
 
     @overload
-    def __gt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    def __gt__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __gt__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
-    @overload
-    def __gt__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __gt__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __gt__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.GT, self, other, ">")
 
     @overload
-    def __ge__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    def __ge__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __ge__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
-    @overload
-    def __ge__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __ge__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __ge__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.GE, self, other, ">=")
 
