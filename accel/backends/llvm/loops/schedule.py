@@ -14,6 +14,7 @@ from accel.backends.llvm.loops.chunks import chunk_of, in_parallel, leave_if_fai
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
+from accel.backends.llvm.loops.steps import SURE
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
@@ -142,7 +143,7 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     if parallel:
         in_parallel(text, levels, loop, text.name, extent, least, time)
     else:
-        chunk = chunk_of(routine, least, extent, time, light=IN_ORDER)
+        chunk = routine.least(chunk_of(routine, least, extent, time, light=IN_ORDER), str(SURE))
         text.routines.append(_next_chunk(text))
         run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1", time)
     routine.jump(after)

@@ -27,6 +27,10 @@ STEP_TIME = 5e6
 MOST = 1 << 26
 """Iterations of a step, whatever they take."""
 
+SURE = 1 << 17
+"""Iterations of a step inside of a loop, or in order, at most: operators of folds and scans may take hundreds of nanoseconds,
+which durations do not know, and a look for so many is nothing."""
+
 
 def iterations(each: Duration) -> int:
     """Of an innermost loop in a step, with all bytes far away: a power of two of blocks, at least one."""
@@ -42,10 +46,10 @@ def is_known(loop: For) -> bool:
 
 
 class Steps:
-    """The steps of the loops in one function, each of `most` iterations of the innermost loop."""
+    """The steps of the loops in one function, each of at most `most` iterations of the innermost loop."""
 
     def __init__(self, memory: Memory, most: int) -> None:
-        self._memory, self._most = memory, most
+        self._memory, self._most = memory, min(most, SURE)
         self._left: str | None = None
         self._around = 0
         """How many loops are being written by `run`."""
