@@ -21,9 +21,9 @@ FAULTS = (
     ),
     Fault(
         "a lane behind which there is no other joins what stands there",
-        "backends/llvm/templates/tile/kernel.py",
-        "        with routine.when(there):\n            right = leaves()",
-        '        with routine.when("true"):\n            right = leaves()',
+        "backends/llvm/templates/tile/strips.py",
+        "        with routine.when(there):\n            put(",
+        '        with routine.when("true"):\n            put(',
         ("tests/llvm/test_tile.py::test_lanes_without_elements_leave_others_as_they_are",),
     ),
     Fault(

@@ -20,7 +20,7 @@ from accel.backends.llvm.templates.tile.direct import is_mostly_direct
 from accel.backends.llvm.templates.tile.element import brought
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import reversed_lane
-from accel.backends.llvm.templates.tile.strips import Accumulators, Positions, Walk, Where
+from accel.backends.llvm.templates.tile.strips import Accumulators, Joins, Leaves, Positions, Walk, Where
 from accel.backends.llvm.templates.tile.units import Inside, balanced
 from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.llvm.text.frame import Frame, FrameView
@@ -45,9 +45,6 @@ Write: TypeAlias = Callable[[Accumulators, Sides, Sequence[Where], str], None]
 Take: TypeAlias = Callable[[Accumulators, tuple[int, int, int], dict[str, Value]], None]
 """Writes what an element does to the accumulators of a lane, a row and a vector."""
 
-Leaves: TypeAlias = Mapping[str, Sequence[Value]]
-"""A vector of each leaf of each state, by name."""
-
 
 class Kernel:
     """`@<name>(frame, parameters, row panel, column panel, counter, out, height, width)`: one block of elements, for one tile.
@@ -63,6 +60,7 @@ class Kernel:
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
         self._functions = Functions(self._writer, self._memory)
         self._states = {state.name: state for state in layout.states}
+        self._joins = Joins(self.routine, self._writer, self._functions, self._states)
         elements = {
             state.name: element_steps(state.merge, state.monoid, state.types, state.products) for state in layout.states
         }
@@ -99,22 +97,22 @@ class Kernel:
         """When which strips run otherwise than one lane after the other for the whole tile, the first that holds."""
         code, layout = self.routine.code, self._layout
         if layout.tile.order_lanes > 1:
-            single = self._are_single()
             # The second of these ways takes what the first one does; each takes long to compile.
             if not is_mostly_direct(layout.tile):
                 even = code.emit(f"icmp eq i64 {self._longer}, 0")
-                yield code.emit(f"and i1 {single}, {even}"), layout.single, self._single
-            yield single, layout.single, self._uneven
+                yield code.emit(f"and i1 {self._are_single(layout.single)}, {even}"), layout.single, self._single
+            for strip in layout.uneven:
+                yield self._are_single(strip), strip, partial(self._uneven, strip)
             yield self._are_short(), layout.short, self._short
         elif layout.plain is not None:
             plain = code.emit(f"icmp eq i64 {Parameters(self.routine, '%parameters').get(Word.ODD)}, 0")
             yield plain, layout.whole, partial(self._long, layout.plain.merges)
 
-    def _are_single(self) -> str:
+    def _are_single(self, strip: Strip) -> str:
         """Whether no lane has more than one element, and there are enough of them for a strip."""
         code = self.routine.code
         one = code.emit(f"icmp eq i64 {self._most}, 1")
-        enough = code.emit(f"icmp sge i64 {self._lanes}, {self._layout.single.lanes}")
+        enough = code.emit(f"icmp sge i64 {self._lanes}, {strip.lanes}")
         return code.emit(f"and i1 {enough}, {one}")
 
     def _are_short(self) -> str:
@@ -200,13 +198,13 @@ class Kernel:
         inside = self._inside_of_single()
         return lambda accumulators, sides, starts, turn: self._join_single(accumulators, sides, starts, inside, {})
 
-    def _uneven(self) -> Write:
+    def _uneven(self, strip: Strip) -> Write:
         """The same where lanes in the second half have none: those of odd turns, each of which joins the one before it."""
         code, count = self.routine.code, Parameters(self.routine, "%parameters").get(Word.COUNT)
         # The lane of a turn is that of a strip's first turn, and as much more wherever that is.
         bounds = {
             lane: code.emit(f"sub i64 {count}, {reversed_lane(self.routine, str(lane), self._log)}")
-            for lane in range(1, self._layout.single.lanes, 2)
+            for lane in range(1, strip.lanes, 2)
         }
         inside, masks = self._inside_of_single(), host().stores_under_masks
         in_lanes = {lane: self._in_lanes(bound) if masks else bound for lane, bound in bounds.items()}
@@ -236,62 +234,44 @@ class Kernel:
         inside: tuple[Inside, Inside],
         there: Mapping[int, str],
     ) -> None:
-        """inside: what even and odd rows compute of each element. there: what says whether a lane has an element, by its
+        """inside: what every other vector computes of each element. there: what says whether a lane has an element, by its
         number, of those that may have none: a mask, or an i1 where masks are slow."""
-        layout, strip = self._layout, self._layout.single
+        strip = accumulators.strip
         rows, columns = (
             [side.beyond(start, str(lane)) for lane in range(strip.lanes)]
             for side, start in zip(sides, starts, strict=True)
         )
-        of_columns = [self._column(sides[1], where, 0) for where in columns]
         for row in range(strip.rows):
-            waiting: list[Leaves] = []
-            for lane, (where, of_column) in enumerate(zip(rows, of_columns, strict=True)):
+            if row and strip.vectors > 1:
+                # LLVM would load all vectors of all lanes first, and spill most of them.
+                columns = [sides[1].beyond(sides[1].hidden(starts[1]), str(lane)) for lane in range(strip.lanes)]
+            if row == 0 or strip.vectors > 1:
+                of_columns = [[self._column(sides[1], at, each) for each in range(strip.vectors)] for at in columns]
+            waiting: list[list[Leaves]] = []
+            for lane, (where, vectors) in enumerate(zip(rows, of_columns, strict=True)):
 
-                def leaves(where: Where = where, of_column: dict[str, Value] = of_column, row: int = row) -> Leaves:
-                    return self._first({**self._row(sides[0], where, row), **of_column}, inside[row % 2])
+                def leaves(
+                    where: Where = where, vectors: list[dict[str, Value]] = vectors, row: int = row
+                ) -> list[Leaves]:
+                    of_row = self._row(sides[0], where, row)
+                    return [
+                        self._first({**of_row, **of_column}, inside[(row + vector) % 2])
+                        for vector, of_column in enumerate(vectors)
+                    ]
 
                 rest, mask = lane, there.get(lane)
                 if mask is not None and not host().stores_under_masks:
-                    waiting.append(self._joined_where(mask, waiting.pop(), leaves))
+                    waiting.append(self._joins.joined_where(mask, waiting.pop(), leaves))
                     rest, mask = rest // 2, None
                 else:
                     waiting.append(leaves())
                 while rest % 2:
                     right, left, rest = waiting.pop(), waiting.pop(), rest // 2
-                    waiting.append({name: self._merged(name, left, right, mask) for name in right})
+                    waiting.append(self._joins.joined(left, right, mask))
                     mask = None
-            for state in layout.states:
-                accumulators.put(state, 0, row, 0, waiting[0][state.name])
-
-    def _joined_where(self, there: str, left: Leaves, leaves: Callable[[], Leaves]) -> Leaves:
-        """Joined with the lane behind it, which is computed only where the i1 `there` holds."""
-        routine, code = self.routine, self._writer.code
-        slots = {name: [routine.slot(code.type(each.type), align=64) for each in every] for name, every in left.items()}
-
-        def put(found: Leaves) -> None:
-            for name, values in found.items():
-                for slot, value in zip(slots[name], values, strict=True):
-                    routine.store(code.type(value.type), self._writer.every(value), slot)
-
-        put(left)
-        with routine.when(there):
-            right = leaves()
-            put({name: self._merged(name, left, right, None) for name in left})
-        return {
-            name: [
-                self._writer.varying(routine.load(code.type(value.type), slot), value.type)
-                for slot, value in zip(slots[name], values, strict=True)
-            ]
-            for name, values in left.items()
-        }
-
-    def _merged(self, name: str, left: Leaves, right: Leaves, mask: str | None) -> list[Value]:
-        """Both joined, where the mask is set (None: everywhere), else the left one."""
-        merged = self._functions.apply(self._states[name].merge, [*left[name], *right[name]], None)
-        if mask is None:
-            return merged
-        return [self._writer.select(mask, *values) for values in zip(merged, left[name], strict=True)]
+            for vector, found in enumerate(waiting[0]):
+                for state in self._layout.states:
+                    accumulators.put(state, 0, row, vector, found[state.name])
 
     # Elements.
 

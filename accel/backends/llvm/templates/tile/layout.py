@@ -7,7 +7,7 @@ in which the fold visits them. A tile's partial results stand leaf by leaf, row 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, auto
 
 from accel.ast.tree.types import I64
@@ -118,6 +118,7 @@ class Layout:
 
     plain: how folds join where packs are plain, if that is faster.
     short: the strips of a tile whose lanes have at most `few` elements. single: those of one whose lanes have one element each.
+    uneven: those of one of whose lanes some have none, with the most lanes first.
     """
 
     tile: Tile
@@ -127,6 +128,7 @@ class Layout:
     column_panel: Panel
     short: Strip
     single: Strip
+    uneven: tuple[Strip, ...]
     few: int
     plain: Plain | None
 
@@ -170,9 +172,10 @@ def layout(tile: Tile, registers: Registers) -> Layout:
     lanes = registers.bytes // max([*leaves, *(stream.type.bytes for stream in tile.columns.streams)])
     rows, vectors = min(_shapes(tile, registers, len(leaves)), key=lambda shape: sum(shape) / (shape[0] * shape[1]))
     panels = _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors)
-    short, single = _short(rows, vectors, registers), _single(tile, rows, registers, len(leaves))
+    short = _short(rows, vectors, registers)
+    single, uneven = _single(tile, rows, vectors, registers, len(leaves))
     few = FEW_STEPS[registers.count >= MANY_REGISTERS]
-    return Layout(tile, lanes, vectors, *panels, short, single, few, plain(tile))
+    return Layout(tile, lanes, vectors, *panels, short, single, uneven, few, plain(tile))
 
 
 def _short(rows: int, vectors: int, registers: Registers) -> Strip:
@@ -187,14 +190,21 @@ def _short(rows: int, vectors: int, registers: Registers) -> Strip:
     return Strip(rows, vectors, lanes)
 
 
-def _single(tile: Tile, rows: int, registers: Registers, leaves: int) -> Strip:
-    """One vector of all rows: results, columns of each lane, and what waits in the tree of lanes stay in registers."""
+def _single(tile: Tile, rows: int, vectors: int, registers: Registers, leaves: int) -> tuple[Strip, tuple[Strip, ...]]:
+    """With many registers one vector of all rows: results, columns of each lane, and what waits in the tree of lanes stay in
+    registers. With few of them all vectors of a row or two: what a row gives is brought into all lanes once for these, and
+    columns are read by the instructions that take them. Uneven lanes have branches, so one row of 8 lanes is enough for them;
+    folds of 3 or 4 elements have strips of their own."""
     lanes = 8
+    if registers.count < MANY_REGISTERS:
+        strip = Strip(min(rows, 2), vectors, lanes)
+        return strip, (replace(strip, rows=1), replace(strip, lanes=4))
     while (
         lanes > 2 and rows * leaves + lanes * len(tile.columns.streams) + lanes.bit_length() * leaves > registers.count
     ):
         lanes //= 2
-    return Strip(rows, 1, lanes)
+    strip = Strip(rows, 1, lanes)
+    return strip, (strip,)
 
 
 def _shapes(tile: Tile, registers: Registers, leaves: int) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ Lanes of the order are visited with reversed bits: then those that join follow e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
@@ -17,6 +17,9 @@ from accel.ir.nodes import State, Stream
 
 Where: TypeAlias = Mapping[int, str]
 """A position in a panel: for each size of elements the address from which its streams are counted."""
+
+Leaves: TypeAlias = Mapping[str, Sequence[Value]]
+"""A vector of each leaf of each state, by name."""
 
 
 class Positions:
@@ -189,6 +192,54 @@ class Accumulators:
 
     def _beyond(self, pointer: str, offsets: Sequence[int]) -> list[str]:
         return [self._routine.code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
+
+
+class Joins:
+    """How neighbouring lanes join in registers, some vectors of each; `states`: those whose leaves they are, by name."""
+
+    def __init__(self, routine: Routine, writer: Writer, functions: Functions, states: Mapping[str, State]) -> None:
+        self._routine, self._writer, self._functions, self._states = routine, writer, functions, states
+
+    def joined(self, left: list[Leaves], right: list[Leaves], mask: str | None) -> list[Leaves]:
+        """Both joined, vector by vector, where the mask is set (None: everywhere), else the left one."""
+        return [
+            {name: self._state(name, one[name], other[name], mask) for name in other}
+            for one, other in zip(left, right, strict=True)
+        ]
+
+    def _state(self, name: str, left: Sequence[Value], right: Sequence[Value], mask: str | None) -> list[Value]:
+        merged = self._functions.apply(self._states[name].merge, [*left, *right], None)
+        if mask is None:
+            return merged
+        return [self._writer.select(mask, *values) for values in zip(merged, left, strict=True)]
+
+    def joined_where(self, there: str, left: list[Leaves], leaves: Callable[[], list[Leaves]]) -> list[Leaves]:
+        """Joined with the lane behind it, which is computed only where the i1 `there` holds."""
+        routine, code = self._routine, self._writer.code
+        slots = [
+            {name: [routine.slot(code.type(value.type), align=64) for value in values] for name, values in of.items()}
+            for of in left
+        ]
+
+        def put(vectors: list[Leaves]) -> None:
+            for places, found in zip(slots, vectors, strict=True):
+                for name, values in found.items():
+                    for slot, value in zip(places[name], values, strict=True):
+                        routine.store(code.type(value.type), self._writer.every(value), slot)
+
+        put(left)
+        with routine.when(there):
+            put(self.joined(left, leaves(), None))
+        return [
+            {
+                name: [
+                    self._writer.varying(routine.load(code.type(value.type), slot), value.type)
+                    for slot, value in zip(places[name], values, strict=True)
+                ]
+                for name, values in of.items()
+            }
+            for places, of in zip(slots, left, strict=True)
+        ]
 
 
 def saved(layout: Layout, strip: Strip) -> list[tuple[State, int, int, list[int]]]:
