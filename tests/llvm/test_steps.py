@@ -15,7 +15,6 @@ from accel.backends.llvm.loops.durations import FAR, Duration
 from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.pool import pool
-from accel.backends.llvm.threads.signals_text import LOOK
 from accel.labelled.meaning.order import BLOCK
 from accel.support import waiting
 from tests import untyped
@@ -94,9 +93,21 @@ def test_long_rows_look_once_for_each_step(name: str, monkeypatch: pytest.Monkey
     assert looks.value >= len(rows) * (rows.shape[1] // BLOCK - 1)
 
 
+@pytest.mark.parametrize("type_", [np.int32, np.int64, np.float32])
+def test_loops_in_vectors_that_look_keep_what_their_lanes_hold(type_: type[np.generic]) -> None:
+    """Also above the lower half of a register: code that is called may clear that."""
+
+    def counted(limit: Any) -> Any:
+        return A.while_(lambda i: i < limit, lambda i: i + 1, A.constant(0, type_))
+
+    limits = np.arange(300_000, 300_067).astype(type_)
+    found = untyped.run(A.map(counted, A.use(limits)), backend="llvm", threads=1)
+    np.testing.assert_array_equal(found, limits)
+
+
 _COUNTING = f"""
 @looks = external global i8
-define {LOOK} @accel_poll(ptr %stop) #0 {{
+define i64 @accel_poll(ptr %stop) #0 {{
   %before = load i64, ptr @looks
   %after = add i64 %before, 1
   store i64 %after, ptr @looks

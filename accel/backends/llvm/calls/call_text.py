@@ -25,12 +25,11 @@ from accel.backends.llvm.calls.writer import BUFFERS, FAIL, NO_ARRAY, Writer
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS, STRIDES
 from accel.backends.llvm.machine.rows import ANY, Spread
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
-from accel.backends.llvm.threads.signals_text import LOOK
 from accel.backends.parameters import bindings, leaves
 from accel.ir.nodes import Program
 from accel.labelled.array import Array
 
-_DECLARATIONS = f"""declare ptr @accel_take(ptr, i64, i64, ptr)
+_DECLARATIONS = """declare ptr @accel_take(ptr, i64, i64, ptr)
 declare i1 @accel_arguments(ptr, ptr, i64, i64, ptr)
 declare i1 @accel_is(ptr, ptr, i64, i64)
 declare i1 @accel_is_of(ptr, ptr, i64)
@@ -39,14 +38,14 @@ declare ptr @accel_result(ptr, i1, ptr, i64, i64, ptr)
 declare void @accel_set(ptr, ptr)
 declare void @accel_release(ptr, i64)
 declare ptr @accel_otherwise(ptr, ptr, i64)
-declare {LOOK} @accel_poll(ptr)
+declare i64 @accel_poll(ptr)
 declare i64 @accel_copy(ptr, ptr, i64, i64)
 declare void @Py_IncRef(ptr)
 declare ptr @PyErr_Occurred()
 declare void @PyErr_Clear()
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
-declare {{i64, i1}} @llvm.umul.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 """
 
 

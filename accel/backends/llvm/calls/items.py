@@ -14,7 +14,6 @@ from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
-from accel.backends.llvm.threads.signals_text import LOOK
 from accel.errors import AccelInternalError
 from accel.ir.copies import Copy
 from accel.ir.divisions import MOST_ROWS, divides
@@ -239,7 +238,7 @@ def _assign(writer: Writer, item: Assign) -> None:
 
 def _poll(writer: Writer) -> None:
     """Ends the call if the user has interrupted it."""
-    stopped = writer.code.emit(f"call {LOOK} @accel_poll(ptr %flag)")
+    stopped = writer.code.emit("call i64 @accel_poll(ptr %flag)")
     writer.unless(writer.code.emit(f"icmp eq i64 {stopped}, 0"), FAIL)
 
 

@@ -22,7 +22,6 @@ from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_mem
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, FAULTS, STREAMING
-from accel.backends.llvm.threads.signals_text import LOOK
 from accel.backends.sites import IndexSite, Site
 from accel.labelled.array import Array, Extent
 
@@ -115,8 +114,8 @@ class Memory:
     def poll(self) -> None:
         """Leaves the function if another thread has failed, or the user has interrupted: for loops that may never end."""
         code = self.routine.code
-        code.declare(LOOK, "accel_poll", "ptr", "cold")
-        stopped = code.emit(f"call {LOOK} @accel_poll(ptr {self.view.address(FAILED)})")
+        code.declare("i64", "accel_poll", "ptr", "cold")
+        stopped = code.emit(f"call i64 @accel_poll(ptr {self.view.address(FAILED)})")
         self._leave_if(code.emit(f"icmp ne i64 {stopped}, 0"))
 
     def _fail(self) -> None:

@@ -14,7 +14,6 @@ from accel.ast.tree.types import BOOL, F16, ScalarType
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.words import FAILED
-from accel.backends.llvm.threads.signals_text import LOOK
 
 VALUES = 256
 """Of a digit."""
@@ -65,7 +64,7 @@ def radix_text(kind: ScalarType, places: bool) -> str:
     """The module for rows of elements of `kind`. `places`: whether these are moved, and not the elements made again."""
     bodies = (_encode(kind, places), _count(kind), _move(kind, places), _decode(kind))
     functions = [_step(name, body) for name, body in zip(STEPS, bodies, strict=True)]
-    pool = ["declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)", f"declare {LOOK} @accel_poll(ptr) cold"]
+    pool = ["declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)", "declare i64 @accel_poll(ptr) cold"]
     return "\n".join([*pool, *functions, HOST_ATTRIBUTES])
 
 
@@ -138,7 +137,7 @@ stepped:
   %rest = icmp slt i64 %step.high, %to
   br i1 %rest, label %look, label %after
 look:
-  %stopped = call {LOOK} @accel_poll(ptr %frame)
+  %stopped = call i64 @accel_poll(ptr %frame)
   %goes.on = icmp eq i64 %stopped, 0
   br i1 %goes.on, label %step, label %done
 after:

@@ -21,7 +21,6 @@ from accel.backends.llvm.states.row_places import compared_as
 from accel.backends.llvm.text.code import METADATA, from_memory, memory_type
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED
-from accel.backends.llvm.threads.signals_text import LOOK
 
 REGISTER_BYTES = 64
 
@@ -93,7 +92,7 @@ class _Selection:
     def write(self) -> None:
         """All of them, one after the other; of rows of fewer elements than groups the first are kept before all else."""
         routine, code, size = self._routine, self._routine.code, BLOCK_BYTES // self._key.bytes
-        code.declare(LOOK, "accel_poll", "ptr", "cold")
+        code.declare("i64", "accel_poll", "ptr", "cold")
         source, result = (
             code.emit(f"inttoptr i64 {_word(routine, word)} to ptr") for word in (Word.SOURCE, Word.RESULT)
         )
@@ -112,7 +111,7 @@ class _Selection:
                 number_of_block = code.emit(f"udiv i64 {start}, {size}")
                 due = code.emit(f"icmp eq i64 {code.emit(f'and i64 {number_of_block}, {STEP - 1}')}, {STEP - 1}")
                 with routine.when(due):
-                    stopped = code.emit(f"call {LOOK} @accel_poll(ptr %frame)")
+                    stopped = code.emit("call i64 @accel_poll(ptr %frame)")
                     routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), "void")
             self._kept.write(places)
         code.line("ret void")

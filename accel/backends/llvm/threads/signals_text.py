@@ -11,9 +11,6 @@ from accel.backends.llvm.machine.system import System
 POLL_MILLISECONDS = 50
 """How often a thread lets Python see signals, in long jobs and loops and in many short ones."""
 
-LOOK = "preserve_allcc i64"
-"""How `@accel_poll` is declared, defined and called: loops keep what is in registers, as if there were no call."""
-
 LOOKED_AT = 512
 """Where the page says when threads looked last."""
 
@@ -75,7 +72,7 @@ define internal ptr @looked(ptr %thread) #0 {{
 
 ; Whether a loop in a kernel shall end: 1 if the word %stop says so or, on the calling thread, if the user has interrupted. That
 ; thread lets others have the GIL if it holds it, as it does in small kernels.
-define {LOOK} @accel_poll(ptr %stop) #0 {{
+define i64 @accel_poll(ptr %stop) #0 {{
 entry:
   %set = load atomic i64, ptr %stop monotonic, align 8
   %stopped = icmp ne i64 %set, 0
