@@ -142,7 +142,7 @@ class Kernel:
             column = "0" if vector == "0" else code.emit(f"mul i64 {vector}, {layout.lanes}")
             rows = Positions(routine, layout.row_panel, "%rows", row)
             columns = Positions(routine, layout.column_panel, "%columns", column)
-            walks = [Walk(routine, side, side.at("0")) for side in (rows, columns)]
+            walks = [Walk(routine, side, side.begin) for side in (rows, columns)]
             with routine.count("0", self._lanes, strip.lanes) as turn:
                 starts = [walk.here() for walk in walks]
                 write(accumulators, (rows, columns), starts, turn)

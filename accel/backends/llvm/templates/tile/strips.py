@@ -32,9 +32,10 @@ class Positions:
             stream.type.bytes: self._moved(pointer, begin, stream.type.bytes) for stream in panel.side.streams
         }
 
-    def at(self, place: str) -> Where:
-        """The position of this number."""
-        return self.beyond(self._bases, place)
+    @property
+    def begin(self) -> Where:
+        """The first position."""
+        return self._bases
 
     def beyond(self, where: Where, places: str) -> Where:
         """So many positions on."""
