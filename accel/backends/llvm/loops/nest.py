@@ -134,33 +134,37 @@ class Levels:
         self._text.records[state.name].reset(self.routine, pointer, leaves)
         self.pointers[state.name] = pointer
 
-    def loop(self, loop: For, low: str, high: str, extent: str) -> None:
-        """Iterations low .. high-1 in the order in which the loop runs; the records of its states are in scope."""
+    def loop(self, loop: For, low: str, high: str, extent: str, steps: Steps | None = None) -> None:
+        """Iterations low .. high-1 in the order in which the loop runs; the records of its states are in scope. `steps`: in
+        which a row in vectors runs."""
         plan = self._text.plan.vector
         if plan is not None and loop.body.loop is None:
-            self.in_vectors(loop, plan, low, high, extent)
+            self.in_vectors(loop, plan, low, high, extent, steps)
         else:
             self._in_sequence(loop, low, high, extent)
 
-    def in_vectors(self, loop: For, plan: VectorPlan, low: str, high: str, extent: str) -> None:
+    def in_vectors(
+        self, loop: For, plan: VectorPlan, low: str, high: str, extent: str, steps: Steps | None = None
+    ) -> None:
         """Iterations low .. high-1 of an innermost loop, several at once; before them what they share."""
         if self._text.sites is None and (found := search(loop)) is not None:
             record, pointer = self._text.records[found.state], self.pointers[found.state]
             SearchLoop(self.memory, self.streams, loop, found, record, pointer).write(low, high)
             return
         if self._text.sites is None and (sought := extremes(self._text.nest, loop)) is not None:
-            self._in_turn(loop, sought, plan, (low, high, extent))
+            self._in_turn(loop, sought, plan, (low, high, extent), steps)
             return
         if (shared := self._text.plan.schedule.shared) is not None:
             lines.write(shared, loop, plan, self.memory, self.functions, self.streams)
             return
-        self._vectors(loop, plan).write(low, high, extent)
+        self._vectors(loop, plan, steps=steps).write(low, high, extent)
 
-    def _in_turn(self, loop: For, sought: Extremes, plan: VectorPlan, part: tuple[str, str, str]) -> None:
+    def _in_turn(
+        self, loop: For, sought: Extremes, plan: VectorPlan, part: tuple[str, str, str], steps: Steps | None
+    ) -> None:
         """Iterations of a loop that looks for extremes, and folds otherwise as well; of one extreme alone all at once."""
         low, high, extent = part
         alone = sought.rest is None and len(sought.found) == 1
-        steps = None if loop == self._text.visited.body.loop else self.steps
         with nullcontext(low) if alone else self.routine.count(low, high, TOGETHER) as start:
             end = high if alone else self.routine.least(self.routine.code.emit(f"add i64 {start}, {TOGETHER}"), high)
             kept = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
@@ -188,19 +192,18 @@ class Levels:
         with self._vectors(loop, plan, _stepped(loop)).runs() as part:
             yield part
 
-    def _vectors(self, loop: For, plan: VectorPlan, carried: Collection[str] = ()) -> VectorLoop:
+    def _vectors(
+        self, loop: For, plan: VectorPlan, carried: Collection[str] = (), steps: Steps | None = None
+    ) -> VectorLoop:
         scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
-        steps = None if loop == self._text.visited.body.loop else self.steps
         return VectorLoop(loop, plan, self.memory, self.streams, scope, carried, steps)
 
-    def _in_blocks(self, loop: For) -> bool:
-        """Whether a loop inside of another is a row in vectors that runs block by block."""
-        text, plan = self._text, self._text.plan.vector
-        if plan is None or loop.body.loop is not None or text.plan.schedule.shared is not None:
+    def _looks(self, loop: For) -> bool:
+        """Whether a loop inside of another is a row in vectors that runs in steps by itself."""
+        text = self._text
+        if text.plan.vector is None or loop.body.loop is not None or text.plan.schedule.shared is not None:
             return False
-        if text.sites is None and (search(loop) is not None or extremes(text.nest, loop) is not None):
-            return search(loop) is None
-        return plan.blocks
+        return text.sites is not None or search(loop) is None
 
     @contextmanager
     def _rows(self, inner: For | None) -> Iterator[Part | None]:
@@ -217,7 +220,7 @@ class Levels:
             return
         for state in inner.states:
             self.pointers[state.name] = self.routine.slot("i64", self._text.records[state.name].words)
-        with self._vectors(inner, plan, folds).runs() as row:
+        with self._vectors(inner, plan, folds, self.steps).runs() as row:
             yield row
 
     def _in_sequence(self, loop: For, low: str, high: str, extent: str) -> None:
@@ -299,7 +302,8 @@ class Levels:
         for state in loop.states:
             place = self.pointers[state.name] if row else self.routine.slot("i64", self._text.records[state.name].words)
             self.reset(state, place)
-        self.steps.run(loop, self.extent(loop), row or partial(self.loop, loop), blocks=self._in_blocks(loop))
+        write = row or partial(self.loop, loop, steps=self.steps)
+        self.steps.run(loop, self.extent(loop), write, looks=self._looks(loop))
         self.finish(loop.states)
 
     def finish(self, states: Sequence[State]) -> None:

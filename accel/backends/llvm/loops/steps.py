@@ -54,11 +54,11 @@ class Steps:
         self._around = 0
         """How many loops are being written by `run`."""
 
-    def run(self, loop: For, extent: str, write: Part, *, blocks: bool) -> None:
-        """Writes all iterations of a loop that is inside of another. `blocks`: whether what is written looks between blocks."""
+    def run(self, loop: For, extent: str, write: Part, *, looks: bool) -> None:
+        """Writes all iterations of a loop that is inside of another. `looks`: whether what is written looks by itself."""
         innermost = loop.body.loop is None
-        if innermost and not blocks and not self._is_short(loop):
-            with self.over("0", extent) as (low, high):
+        if innermost and not looks:
+            with self.parts(loop, "0", extent) as (low, high):
                 write(low, high, extent)
         else:
             self._around += 1
@@ -67,10 +67,16 @@ class Steps:
         if innermost and (self._around or not is_known(loop)):
             self.count(extent)
 
-    def _is_short(self, loop: For) -> bool:
-        """Whether a loop has no more iterations than a step in any run of the program."""
+    @contextmanager
+    def parts(self, loop: For, low: str, high: str) -> Iterator[tuple[str, str]]:
+        """As `over`, in steps of an innermost loop; but a loop that has no more iterations than a step in any run of the program
+        is written as it is."""
         extent = loop.extent
-        return isinstance(extent, Extent) and extent.variable is None and extent.offset <= self._most
+        if isinstance(extent, Extent) and extent.variable is None and extent.offset <= self._most:
+            yield low, high
+            return
+        with self.over(low, high) as part:
+            yield part
 
     @contextmanager
     def over(self, first: str, end: str, step: str | None = None) -> Iterator[tuple[str, str]]:

@@ -59,7 +59,7 @@ class VectorLoop:
     """One loop of one function. `records` are those of all states in scope, with their addresses.
 
     `carried`: states that go on from one run of the loop, or of a part of it, to the next; the others begin and end with each.
-    `steps`: of a loop inside of another.
+    `steps`: where a loop that is inside of another runs from its first iteration to its last: in these.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class VectorLoop:
         steps: Steps | None = None,
     ) -> None:
         self._loop = loop
-        self._between = steps
+        self._in_steps = steps
         self._plan = plan
         self._carried = carried
         self._routine = outer.routine
@@ -143,8 +143,11 @@ class VectorLoop:
             with self._routine.count(low, high, BLOCK) as start:
                 end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
                 self._block(start, end, extent, bounds)
-                if self._between is not None:
-                    self._between.between_blocks(start)
+                if self._in_steps is not None:
+                    self._in_steps.between_blocks(start)
+        elif self._in_steps is not None:
+            with self._in_steps.parts(self._loop, low, high) as (start, end):
+                self._block(start, end, extent, bounds)
         else:
             self._block(low, high, extent, bounds)
         for accumulator in own:
