@@ -69,6 +69,13 @@ FAULTS = (
         ("tests/llvm/test_tile.py::test_what_is_computed_inside_of_tiles_on_other_units",),
     ),
     Fault(
+        "extremes are thought to take no unit of products",
+        "backends/llvm/templates/tile/units.py",
+        ", Operator.MIN, Operator.MAX}",
+        "}",
+        ("tests/llvm/test_tile.py::test_sums_are_products_that_are_added_where_that_helps",),
+    ),
+    Fault(
         "a lane goes on with what stood in its row before",
         _FOLDS_OF_STRIPS,
         'self._together_at(rows, first, together, code.emit(f"icmp eq i64 {first}, {rows.start}"))',

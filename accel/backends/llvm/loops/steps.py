@@ -69,8 +69,8 @@ class Steps:
 
     @contextmanager
     def parts(self, loop: For, low: str, high: str) -> Iterator[tuple[str, str]]:
-        """As `over`, in steps of an innermost loop; but a loop that has no more iterations than a step in any run of the program
-        is written as it is."""
+        """As `over`, in steps of an innermost loop; but a loop that has in no run of the program more iterations than a step is
+        written as it is."""
         extent = loop.extent
         if isinstance(extent, Extent) and extent.variable is None and extent.offset <= self._most:
             yield low, high

@@ -26,7 +26,7 @@ class Processor:
     fourth generation, Zen 4, that instruction takes twice as long where the pages are not in the processor's table.)
     keeps_stores: what is stored without caching is read more slowly soon after. (On AMD's fifth generation 20 steps of Jacobi's
     iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
-    adds_apart: sums and comparisons of floats have units of their own, beside those of products.
+    adds_apart: sums of floats have units of their own, beside those of products, comparisons and extremes. (Measured on Zen 1.)
     slow_masks: a load of some lanes takes ten times as long as one of all. (On AMD's first generation, Zen 1, 3.9 ns of 32
     bytes, and 0.4.)
     quick_divisions: a division of 64-bit floats takes no longer than to multiply by a reciprocal and to correct that. (On Zen 1

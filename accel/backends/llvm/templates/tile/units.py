@@ -1,7 +1,7 @@
 """Sums and differences as products that are added, where sums alone would keep a processor's adders busy.
 
-AMD's processors have two units for sums and comparisons, and two others for products and products that are added. `x + y` is
-`fma(x, 1.0, y)`, and `x - y` is `fma(y, -1.0, x)`, in every bit. Elsewhere the same units do all of it.
+AMD's processors have two units for sums, and two others for products, products that are added, comparisons and extremes.
+`x + y` is `fma(x, 1.0, y)`, and `x - y` is `fma(y, -1.0, x)`, in every bit. Elsewhere the same units do all of it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from accel.ast.tree.operators import Operator
+from accel.ast.tree.operators import COMPARISONS, Operator
 from accel.ast.tree.types import F32, F64
 from accel.backends.llvm.machine.target import host
 from accel.ir import mentions
 from accel.ir.nodes import OneToOne
 from accel.labelled.scalar import Block, Compute, Function, Statement, constant, operand_type
 
-_MOVED = frozenset({Operator.ADD, Operator.SUB})
-_ADDERS = _MOVED | {Operator.MIN, Operator.MAX, Operator.LT, Operator.GT}
-_MULTIPLIERS = frozenset({Operator.MUL, Operator.FMA})
+_ADDERS = frozenset({Operator.ADD, Operator.SUB})
+_MULTIPLIERS = COMPARISONS | {Operator.MUL, Operator.FMA, Operator.MIN, Operator.MAX}
 
 Inside: TypeAlias = Sequence[OneToOne]
 """What a tile computes of each element."""
@@ -32,7 +31,7 @@ def balanced(inside: Inside, functions: Iterable[Function]) -> tuple[Inside, Ins
     moved = [replace(statement, function=_multiplied(statement.function)) for statement in inside]
     every = [*(statement.function for statement in inside), *functions]
     adders, multipliers = (sum(_count(each, of) for each in every) for of in (_ADDERS, _MULTIPLIERS))
-    movable = sum(_count(statement.function, _MOVED) for statement in inside)
+    movable = sum(_count(statement.function, _ADDERS) for statement in inside)
     # Of no row, every other one, or all: what keeps the busier units less busy.
     ways = ((inside, inside), (inside, moved), (moved, moved))
     busy = [max(adders - movable * part / 2, multipliers + movable * part / 2) for part in range(len(ways))]
@@ -57,7 +56,7 @@ def _multiplied(function: Function) -> Function:
 
 
 def _moved(statement: Statement) -> Statement:
-    if not isinstance(statement, Compute) or statement.operator not in _MOVED or not _is_float(statement):
+    if not isinstance(statement, Compute) or statement.operator not in _ADDERS or not _is_float(statement):
         return statement
     x, y = statement.arguments
     if statement.operator is Operator.ADD:
