@@ -7,7 +7,7 @@ The order of folds and scans is the reference's whatever the loop's length: a lo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import NoReturn
 
@@ -145,11 +145,10 @@ class VectorLoop:
                 self._block(start, end, extent, bounds)
                 if self._in_steps is not None:
                     self._in_steps.between_blocks(start)
-        elif self._in_steps is not None:
-            with self._in_steps.parts(self._loop, low, high) as (start, end):
-                self._block(start, end, extent, bounds)
         else:
-            self._block(low, high, extent, bounds)
+            whole = nullcontext((low, high))
+            with self._in_steps.parts(self._loop, low, high) if self._in_steps is not None else whole as (start, end):
+                self._block(start, end, extent, bounds)
         for accumulator in own:
             accumulator.end()
         for past in self._past_caches.values():
