@@ -66,14 +66,14 @@ FAULTS = (
         "backends/llvm/templates/tile/units.py",
         "(y, constant(statement.out.type, -1.0), x)",
         "(x, constant(statement.out.type, -1.0), y)",
-        ("tests/llvm/test_tile.py::test_what_is_computed_inside_of_tiles_on_other_units",),
+        ("tests/llvm/test_units.py::test_what_is_computed_inside_of_tiles_on_other_units",),
     ),
     Fault(
         "extremes are thought to take no unit of products",
         "backends/llvm/templates/tile/units.py",
         ", Operator.MIN, Operator.MAX}",
         "}",
-        ("tests/llvm/test_tile.py::test_sums_are_products_that_are_added_where_that_helps",),
+        ("tests/llvm/test_units.py::test_sums_are_products_that_are_added_where_that_helps",),
     ),
     Fault(
         "a lane goes on with what stood in its row before",

@@ -1,0 +1,32 @@
+"""Sums in tiles on processors with units of their own for these: the same bits, and on the units that are less busy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import accel as A
+from tests.llvm.processors import compile_for, processor
+from tests.llvm.test_tile import Rows, check, numbers, pairs
+
+
+def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Differences whose sign shows, of few elements and of many."""
+    compile_for(monkeypatch, processor(adds_apart=True))
+    for count in (16, 130):
+        a, b = numbers((14, count), "float32"), numbers((21, count), "float32", 1)
+        check(lambda x, y: A.fold(A.add, 0, pairs(A.sub, x, y)), a, b)
+        check(lambda x, y: A.fold1(A.max, pairs(A.sub, x, y)), a, b)
+
+
+@pytest.mark.parametrize(("operator", "moved"), [(A.add, True), (A.min, False)])
+def test_sums_are_products_that_are_added_where_that_helps(
+    monkeypatch: pytest.MonkeyPatch, operator: Callable[..., Rows], moved: bool
+) -> None:
+    """A comparison takes a unit of products: what it compares is added by the others."""
+    compile_for(monkeypatch, processor(adds_apart=True))
+    a, b = A.use(numbers((14, 37), "float32")), A.use(numbers((21, 37), "float32", 1))
+    text = A.explain(A.fold1(operator, pairs(A.sub, a, b))).stages["llvm"]
+    kernel = text[text.index("define void @nest0_tile_kernel") :].split("\n}\n")[0]
+    assert ("llvm.fma" in kernel) == moved
