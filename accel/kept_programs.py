@@ -7,7 +7,6 @@ what others may have put there.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from accel.ast.tree.types import ArrayType, MaybeType, TupleType
 from accel.settings import Settings
 from accel.support.disk import Store
 from accel.support.forks import load
+from accel.support.own_files import own_files
 
 if TYPE_CHECKING:
     from accel.backends.llvm.calls.compiled import Compiled
@@ -79,7 +79,7 @@ def _key(key: Key, settings: Settings) -> bytes | None:
     load("accel.backends.llvm.threads.pool")
     from accel.backends.llvm.threads.pool import participants
 
-    return "\n".join([_accel(), _machine(), str(participants(settings.threads)), repr(values), structure]).encode()
+    return "\n".join([own_files(), _machine(), str(participants(settings.threads)), repr(values), structure]).encode()
 
 
 def _text(part: object) -> str:
@@ -104,19 +104,3 @@ def _machine() -> str:
     llvm = import_module("llvmlite").__version__
     pool = os.environ.get("ACCEL_POOL", "")
     return f"{identity()}\nllvmlite {llvm} NumPy {np.__version__} Python {platform.python_version()} pool {pool}"
-
-
-@cache
-def _accel() -> str:
-    """The files of accel as they are now, so that another version finds its own programs only."""
-    root = os.path.dirname(__file__)
-    found, folders = list[str](), [root]
-    while folders:
-        with os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    status = entry.stat()
-                    found.append(f"{entry.path[len(root) :]} {status.st_size} {status.st_mtime_ns}")
-                elif entry.name != "__pycache__" and entry.is_dir():
-                    folders.append(entry.path)
-    return hashlib.blake2b("\n".join(sorted(found)).encode(), digest_size=16).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from accel.backends.llvm.machine.kept_objects import OBJECTS
+from accel.backends.llvm.machine.late_code import FUNCTIONS
 from accel.backends.measure.kept import TIMES
 from accel.backends.opencl.machine.binaries import BINARIES
 from accel.ilp.cache.plan_cache import PLANS
@@ -12,6 +13,7 @@ from accel.support.disk import Store, directory
 _KEPT: tuple[tuple[Store, str, str], ...] = (
     (PLANS, "plan", "plans"),
     (PROGRAMS, "compiled program", "compiled programs"),
+    (FUNCTIONS, "function of such a program", "functions of such programs"),
     (BINARIES, "program of an OpenCL device", "programs of OpenCL devices"),
     (OBJECTS, "part of accel itself", "parts of accel itself"),
     (TIMES, "measured loop", "measured loops"),

@@ -13,7 +13,7 @@ import accel as A
 from accel.ast.meaning.rounding import FUSED
 from accel.ast.tree.types import F32, F64, scalar_type
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.target import Host, Registers
 from accel.backends.llvm.templates.tile.alternative import Tiles
@@ -27,18 +27,24 @@ from accel.labelled.meaning.order import fold_in_lanes, lanes
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
-from tests import untyped
 from tests.llvm import nests
 from tests.llvm.processors import compile_again, compile_for, processor
 from tests.marks import long, one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
+Ways: TypeAlias = Sequence[Alternatives]
 
 
 def tiled(text: NestText, found: Finding) -> Sequence[Alternative]:
     """Tiles, however small; the nest must be such that there are some."""
     assert isinstance(found, Tile)
     return [Tiles(text, found, least=1.0)]
+
+
+def packed(text: NestText, found: Finding) -> Sequence[Alternative]:
+    """The same, of which none is read where it lies."""
+    assert isinstance(found, Tile)
+    return [Tiles(text, found, least=1.0, direct=False)]
 
 
 def left(a: Rows, columns: Rows) -> Rows:
@@ -69,14 +75,18 @@ def program(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any]) -> 
     return subject(function(*map(A.use, arguments)), (), Settings()).staged.loops
 
 
-def check(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any], threads: int = 1) -> None:
+def check(
+    function: Callable[..., Rows], *arguments: np.ndarray[Any, Any], threads: int = 1, ways: Ways = (tiled,)
+) -> None:
     """Tiles against the interpreter, bit for bit."""
     given = program(function, *arguments)
     nests.each_has(given, Tile)
-    found = compiled(LLVMBackend(threads, tiled), given)(list(arguments))
-    for one, other in zip(found, interpret(given, list(arguments)), strict=True):
-        assert one.dtype == other.dtype
-        assert one.tobytes() == np.ascontiguousarray(other).tobytes()
+    expected = interpret(given, list(arguments))
+    for way in ways:
+        found = compiled(LLVMBackend(threads, way), given)(list(arguments))
+        for one, other in zip(found, expected, strict=True):
+            assert one.dtype == other.dtype
+            assert one.tobytes() == np.ascontiguousarray(other).tobytes()
 
 
 SHAPES = [(1, 1, 1), (1, 70, 3), (5, 9, 31), (6, 16, 32), (7, 17, 33), (13, 33, 65), (12, 32, 64), (3, 5, 127)]
@@ -86,7 +96,8 @@ SHAPES = [(1, 1, 1), (1, 70, 3), (5, 9, 31), (6, 16, 32), (7, 17, 33), (13, 33, 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
     rows, columns, count = shape
-    check(product, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
+    ways = (packed, tiled)
+    check(product, numbers((rows, count), dtype), numbers((count, columns), dtype, 1), ways=ways)
 
 
 @pytest.mark.parametrize("registers", [(16, 16), (32, 16), (16, 32), (64, 32)])
@@ -94,7 +105,7 @@ def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
 def test_lanes_of_all_lengths(count: int, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
     for rows, columns in ((4, 36), (2, 9)):
-        check(product, numbers((rows, count), "float32"), numbers((count, columns), "float32", 1))
+        check(product, numbers((rows, count), "float32"), numbers((count, columns), "float32", 1), ways=(packed,))
 
 
 @pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
@@ -109,9 +120,9 @@ def test_lanes_without_elements_leave_others_as_they_are(
         return A.fold(A.add, 0, pairs(lambda p, q: p / q, x, y))
 
     for count in (9, 23, 33, 50, 63, 70):
-        check(ratios, numbers((7, count), dtype), numbers((19, count), dtype, 1))
+        check(ratios, numbers((7, count), dtype), numbers((19, count), dtype, 1), ways=(packed,))
     for count in (3, 5, 7):
-        check(ratios, numbers((13, count), dtype), numbers((70, count), dtype, 1))
+        check(ratios, numbers((13, count), dtype), numbers((70, count), dtype, 1), ways=(packed,))
 
 
 @pytest.mark.parametrize("count", [4095, 4096, 4097, 8192, 3 * 4096 + 65])
@@ -122,7 +133,8 @@ def test_blocks_of_the_order_join(count: int, threads: int) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_several_chunks(threads: int) -> None:
-    check(product, numbers((61, 20), "float32"), numbers((20, 150), "float32", 1), threads=threads)
+    a, b = numbers((61, 20), "float32"), numbers((20, 150), "float32", 1)
+    check(product, a, b, threads=threads, ways=(packed, tiled))
 
 
 @pytest.mark.slow
@@ -135,7 +147,7 @@ def test_transposed_operands() -> None:
 
 def test_rows_that_lie_apart() -> None:
     a, b = numbers((40, 70), "float32")[::2, :35], numbers((70, 60), "float32", 1)[::-2, 5:47]
-    check(product, a, b)
+    check(product, a, b, ways=(packed, tiled))
 
 
 @pytest.mark.slow
@@ -155,11 +167,11 @@ def test_batches() -> None:
 
 @pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("count", one_in(3, [4, 8, 16, 3, 5, 32, 64]))
+@pytest.mark.parametrize("count", one_in(3, [4, 8, 16, 3, 20, 32, 63, 64]))
 def test_batches_of_few_elements(
     count: int, dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Powers of two up to 64, or 32 of 8 bytes, are read where they lie, others are packed."""
+    """They are read where they lie: with and without a whole vector of columns, and lanes of two elements of 8 bytes."""
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
     monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: registers[0] == 64))
     compile_again(monkeypatch)
@@ -172,19 +184,11 @@ def test_batches_of_few_elements(
 @pytest.mark.parametrize("masks", [True, False])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_folds_of_which_some_lanes_have_no_element(dtype: str, masks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under masks, or by branches: products, and batches and distances of them."""
+    """Under masks, or by branches: products, and batches of them."""
     monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: masks))
-    compile_again(monkeypatch)
-
-    def multiplied(x: Rows, y: Rows) -> Rows:
-        return A.matmul(x, y)
-
-    run = A.runN(multiplied)
     for count in (3, 5, 23, 31, 33, 48, 63):
-        x, y = numbers((3, 19, count), dtype), numbers((3, count, 37), dtype, 1)
-        assert run(x, y).tobytes() == defined(x, y).tobytes()
-        x, y = numbers((67, count), dtype), numbers((count, 69), dtype, 1)
-        assert untyped.runN(lambda x, y: A.matmul(x, y))(x, y).tobytes() == defined(x, y).tobytes()
+        for x, y in (((3, 19, count), (3, count, 37)), ((67, count), (count, 69))):
+            check(lambda x, y: A.matmul(x, y), numbers(x, dtype), numbers(y, dtype, 1), ways=(packed,))
 
 
 def defined(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -208,10 +212,11 @@ def test_products_of_all_extents_are_what_the_order_defines(dtype: str, threads:
     def multiplied(x: Rows, y: Rows) -> Rows:
         return A.matmul(x, y)
 
-    for batch in ((3,), ()):
+    ways = ((packed, [*range(1, 66), 127, 128, 129]), (tiled, [1, 2, 7, 29, 33, 64]))
+    for batch, (way, counts) in product_of(((3,), ()), ways):
         x, y = numbers((*batch, 2, 3), dtype), numbers((*batch, 3, 4), dtype, 1)
-        run = compiled(LLVMBackend(threads, tiled), program(multiplied, x, y))
-        for count in (*range(1, 66), 127, 128, 129):
+        run = compiled(LLVMBackend(threads, way), program(multiplied, x, y))
+        for count in counts:
             rows, columns = 1 + count % 7, 1 + 5 * count % 37
             x, y = numbers((*batch, rows, count), dtype), numbers((*batch, count, columns), dtype, 1)
             (found,) = run([x, y])

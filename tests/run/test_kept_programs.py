@@ -15,6 +15,7 @@ import accel as A
 from accel import kept_programs, settings
 from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.calls.code import CallCode, Unit, dumps, loads
+from accel.backends.llvm.machine.late_code import LateNames
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,7 +108,7 @@ def test_files_that_are_cut_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\n", b"[]", b"[[[[3],[],1]],[]]\nabc", b'[[[[9],[],""]],[]]\nabc', b"\x00\n\x00"]
+    "content", [b"", b"\n", b"[]", b"[[[[3],[],1,[]]],[]]\nabc", b'[[[[9],[],"",[]]],[]]\nabc', b"\x00\n\x00"]
 )
 def test_other_contents_are_refused(content: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
@@ -115,7 +116,9 @@ def test_other_contents_are_refused(content: bytes) -> None:
 
 
 def test_code_comes_back() -> None:
-    code = CallCode((Unit((b"ab\n", b""), ("one",), "extent_"), Unit((b"\x00c",), ("call",), "")), (F32, I64))
+    late = (LateNames("nest0_tile_directly", 130, "abc"),)
+    units = (Unit((b"ab\n", b""), ("one",), "extent_", late), Unit((b"\x00c",), ("call",), "", ()))
+    code = CallCode(units, (F32, I64))
     assert loads(dumps(code)) == code
 
 

@@ -21,7 +21,7 @@ from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.machine.rows import Spread
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.module import Kernel, Kernels, load, module_text
+from accel.backends.llvm.module import Kernel, Kernels, late_texts, load, module_text
 from accel.backends.llvm.series import BLOCK_BYTES, Together
 from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.choose import on_several_threads
@@ -133,7 +133,7 @@ class LLVMBackend:
         ]
         return _Code(
             kernels,
-            Unit(kernels.objects, tuple(dict.fromkeys(names)), prefix=""),
+            Unit(kernels.objects, tuple(dict.fromkeys(names)), prefix="", late=kernels.late),
             dict(zip(every, zip(functions[: len(every)], frames, strict=True), strict=True)),
             {nest: (name, frame) for nest, name, frame in zip(every, names, frames, strict=False)},
             series,
@@ -154,5 +154,7 @@ class _Code:
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:
-    """The LLVM text of a program's nests, as it is compiled here."""
-    return str(module_text(schedules.nests, series=schedules.series, read=schedules.read)[0])
+    """The LLVM text of a program's nests, as it is compiled here, at first or when it is needed for most sizes."""
+    modules = module_text(schedules.nests, series=schedules.series, read=schedules.read)[0]
+    late = [text for each in modules.late for text in late_texts(each, 0)]
+    return "\n; When it is first needed:\n\n".join([str(modules), *late])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -12,6 +14,7 @@ from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine import loading
+from accel.backends.llvm.machine.late_code import LateCode, LateNames, Texts
 from accel.backends.llvm.machine.rows import Spread
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.states.analysis import plan
@@ -20,6 +23,7 @@ from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.series import Member, SeriesText
 from accel.backends.llvm.text.code import METADATA
 from accel.backends.llvm.text.frame import Frame
+from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
@@ -36,13 +40,15 @@ _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)\n"
 class Modules:
     """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest.
 
-    `names`: the function of each nest, then that of each series; nests that do the same to other arrays have one.
+    `names`: the function of each nest, then that of each series; nests that do the same to other arrays have one. `late`: what
+    is compiled when it is first needed.
     """
 
     hot: str
     cold: str
     names: Sequence[str]
     series: Sequence[SeriesText] = ()
+    late: Sequence[Late] = ()
 
     def __str__(self) -> str:
         return f"{self.hot}\n; Once in a launch:\n\n{self.cold}"
@@ -104,10 +110,15 @@ def _modules(
     names = [member.body for member in members.values()]
     routines = [routine for text in first.values() for routine in text.routines]
     routines += [routine for each in together for routine in each.routines()]
+    late = [each for text in first.values() for each in text.late]
+    return Modules(*_texts(routines), [*names, *(each.name for each in together)], together, late)
+
+
+def _texts(routines: Sequence[Routine]) -> Texts:
     hot = [routine for routine in routines if routine.hot]
     cold = [routine for routine in routines if not routine.hot]
     known = [_HEADER, *(routine.declaration() for routine in hot)]
-    return Modules(_module([], hot), _module(known, cold), [*names, *(each.name for each in together)], together)
+    return _module([], hot), _module(known, cold)
 
 
 def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:
@@ -127,11 +138,13 @@ Then a Python exception is set, or a signal handler has forked, and this is the 
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Loaded nests and series; callable as long as the library lives. `objects`: what it was linked from."""
+    """Loaded nests and series; callable as long as the library lives. `objects`: what it was linked from. `late`: what
+    is compiled when it is first needed."""
 
     library: loading.Library
     functions: Sequence[Kernel]
     objects: tuple[bytes, ...]
+    late: tuple[LateNames, ...]
 
 
 def compiled(modules: Modules) -> tuple[bytes, ...]:
@@ -139,9 +152,21 @@ def compiled(modules: Modules) -> tuple[bytes, ...]:
     return host().compile(modules.hot), host().compile(modules.cold, quick=True)
 
 
+def late_texts(late: Late, number: int) -> Texts:
+    """The module of a function that is compiled when it is first needed."""
+    return _texts(late.routines(number))
+
+
 def load(modules: Modules) -> Kernels:
     """Compiles and loads a program's nests."""
     objects = compiled(modules)
-    library = loading.load(objects, sorted(set(modules.names)), pool().symbols)
+    digest = hashlib.blake2b(str(modules).encode(), digest_size=16).hexdigest()
+    late = tuple([LateNames(each.name, each.count, digest) for each in modules.late])
+    held = [
+        LateCode(names, partial(late_texts, each), pool().symbols)
+        for names, each in zip(late, modules.late, strict=True)
+    ]
+    imports = {name: address for each in held for name, address in each.symbols().items()}
+    library = loading.load(objects, sorted(set(modules.names)), {**pool().symbols, **imports}, held)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
-    return Kernels(library, [prototype(library.addresses[name]) for name in modules.names], objects)
+    return Kernels(library, [prototype(library.addresses[name]) for name in modules.names], objects, late)

@@ -368,7 +368,7 @@ FAULTS = (
     ),
     Fault(
         "the last rows of a pack are those of the next",
-        "backends/llvm/templates/tile/alternative.py",
+        "backends/llvm/templates/tile/packed_nests/packed.py",
         'return code.emit(f"add i64 {words.get(first)}, {begin}")',
         'return code.emit(f"add i64 {words.get(first)}, 0")',
         ("tests/llvm/test_tile.py::test_several_chunks",),

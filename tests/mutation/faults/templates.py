@@ -14,10 +14,31 @@ _ROW_GROUPS = "backends/llvm/templates/row_groups.py"
 FAULTS = (
     Fault(
         "elements of small folds of a batch join in the order of their numbers",
-        "backends/llvm/templates/tile/direct.py",
-        'number = int(f"{place:0{bits}b}"[::-1], 2)',
-        "number = place",
+        "backends/llvm/templates/tile/small/direct.py",
+        'lane = int(f"{place:0{bits}b}"[::-1], 2)',
+        "lane = place",
         ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
+    ),
+    Fault(
+        "a lane of a small fold of a batch ends with its first element",
+        "backends/llvm/templates/tile/small/direct.py",
+        "in range(lane, count, most)",
+        "in range(lane, min(count, lane + 1), most)",
+        ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
+    ),
+    Fault(
+        "what raises while code is compiled late is taken for code that is not there yet",
+        "backends/llvm/text/late.py",
+        'RAISED = "-1"',
+        'RAISED = "0"',
+        ("tests/llvm/test_late.py::test_what_compiling_raises_is_raised_and_tried_again",),
+    ),
+    Fault(
+        "code that is compiled late is not kept on disk",
+        "backends/llvm/machine/late_code.py",
+        "FUNCTIONS.put(key.encode(), _packed(objects))",
+        "pass",
+        ("tests/llvm/test_late.py::test_another_process_finds_what_was_compiled_late",),
     ),
     Fault(
         "a lane behind which there is no other joins what stands there",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from accel.backends.llvm.calls.code import CallCode
 from accel.backends.llvm.calls.names import IMPORTS, NAME, element_symbol
 from accel.backends.llvm.machine.buffers import buffers
+from accel.backends.llvm.machine.late_code import LateCode
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.python_function import python_function, symbol
 from accel.backends.llvm.threads.pool import pool
@@ -26,7 +27,9 @@ class Call:
         self._libraries = list(linked)
         *functions, call = code.units
         for unit in functions[len(linked) :]:
-            self._libraries.append(load(unit.objects, unit.exports, imports))
+            held = [LateCode(names, None, pool().symbols) for names in unit.late]
+            others = {name: address for each in held for name, address in each.symbols().items()}
+            self._libraries.append(load(unit.objects, unit.exports, {**imports, **others}, held))
         for unit, library in zip(functions, self._libraries, strict=True):
             imports |= {f"{unit.prefix}{name}": library.addresses[name] for name in unit.exports}
         self._libraries.append(load(call.objects, call.exports, imports))

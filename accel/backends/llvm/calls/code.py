@@ -9,16 +9,21 @@ import json
 from collections.abc import Sequence
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.late_code import LateNames
 from accel.support.frozen import frozen_value
 
 
 @frozen_value
 class Unit:
-    """Object code that is linked together, and the functions of it that later units call, with `prefix` before their names."""
+    """Object code that is linked together, and the functions of it that later units call, with `prefix` before their names.
+
+    late: what it calls that is compiled when it is first needed.
+    """
 
     objects: tuple[bytes, ...]
     exports: tuple[str, ...]
     prefix: str
+    late: tuple[LateNames, ...]
 
 
 @frozen_value
@@ -31,7 +36,15 @@ class CallCode:
 
 def dumps(code: CallCode) -> bytes:
     """A line that says what follows, and the objects one after the other."""
-    units = [[[len(each) for each in unit.objects], unit.exports, unit.prefix] for unit in code.units]
+    units = [
+        [
+            [len(each) for each in unit.objects],
+            unit.exports,
+            unit.prefix,
+            [[names.name, names.count, names.digest] for names in unit.late],
+        ]
+        for unit in code.units
+    ]
     head = json.dumps([units, [element.value for element in code.elements]]).encode()
     return b"\n".join([head, b"".join(each for unit in code.units for each in unit.objects)])
 
@@ -42,14 +55,15 @@ def loads(content: bytes) -> CallCode:
     units, elements = json.loads(head)
     start = 0
     found: list[Unit] = []
-    for sizes, exports, prefix in units:
+    for sizes, exports, prefix, late in units:
         if not isinstance(prefix, str):
             raise ValueError("a prefix is a text")
         objects = []
         for size in sizes:
             objects.append(rest[start : start + size])
             start += size
-        found.append(Unit(tuple(objects), _names(exports), prefix))
+        names = [LateNames(str(name), int(count), str(digest)) for name, count, digest in late]
+        found.append(Unit(tuple(objects), _names(exports), prefix, tuple(names)))
     if start != len(rest):
         raise ValueError("the objects are not as long as they are said to be")
     return CallCode(tuple(found), tuple([ScalarType(element) for element in elements]))

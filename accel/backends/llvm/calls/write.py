@@ -49,7 +49,7 @@ def call_code(
     units, names = _compiled(list(extents.values()))
     functions = Functions({**nests, **names}, series, threads, extents, taken, rooms, in_place)
     written = call_text(program, items, functions)
-    call = Unit((host().compile(written.text, quick=True),), (NAME,), prefix="")
+    call = Unit((host().compile(written.text, quick=True),), (NAME,), prefix="", late=())
     return CallCode((kernels, *units, call), tuple(written.elements))
 
 
@@ -58,6 +58,7 @@ def _compiled(nests: Sequence[Nest]) -> tuple[list[Unit], Named]:
     if not nests:
         return [], {}
     modules, frames = module_text([schedules(nest, PROCESSOR) for nest in nests])
+    assert not modules.late, "nests of one element are not tiled"
     named = zip(nests, modules.names, frames, strict=True)
-    unit = Unit(compiled(modules), tuple(dict.fromkeys(modules.names)), _EXTENT)
+    unit = Unit(compiled(modules), tuple(dict.fromkeys(modules.names)), _EXTENT, late=())
     return [unit], {nest: (f"{_EXTENT}{name}", frame) for nest, name, frame in named}

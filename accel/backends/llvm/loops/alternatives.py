@@ -19,8 +19,11 @@ class Alternative(Protocol):
     def applies(self, levels: Levels) -> str:
         """Writes the test of extents and strides at launch: an i1."""
 
-    def run(self, levels: Levels) -> None:
-        """Writes what runs the loop, from its first iteration to its last; `ret i64 2` leaves if the user interrupted."""
+    def run(self, levels: Levels) -> str | None:
+        """Writes what runs the loop, from its first iteration to its last; `ret i64 2` leaves if the user interrupted.
+
+        Gives an i1, whether it did run; None: always.
+        """
 
 
 Alternatives: TypeAlias = Callable[[NestText, Finding], Sequence[Alternative]]

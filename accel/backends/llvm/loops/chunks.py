@@ -44,7 +44,9 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
 
 def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:
     """All chunks of a function of a frame, the first and the last iteration; leaves the function if the user interrupted."""
-    leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads, time))
+    leave_if_interrupted(
+        levels.routine, levels.routine.run_chunks(f"@{function}", "%frame", extent, chunk, threads, time)
+    )
 
 
 def leave_if_interrupted(routine: Routine, stopped: str) -> None:

@@ -29,6 +29,7 @@ from accel.backends.llvm.states.segments import few
 from accel.backends.llvm.states.segments.between_short import between_short
 from accel.backends.llvm.states.staging import tile_routine
 from accel.backends.llvm.text.frame import Frame, FrameView
+from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
@@ -61,6 +62,7 @@ class NestText:
         self.duration = duration(nest, plan)
         self.frame = frame or Frame(nest)
         self.routines: list[Routine] = []
+        self.late: list[Late] = []
         self.put_off = put_off(nest) if sites is None and plan.vector is not None else None
         self.records = {
             state.name: Record(f"{name}_{number}", state, plan.kinds[state.name], self.frame, sites)

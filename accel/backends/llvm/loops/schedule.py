@@ -105,9 +105,9 @@ def _outermost(text: NestText, levels: Levels, loop: For, alternatives: Sequence
         after = routine.label()
         for alternative in alternatives:
             with routine.when(alternative.applies(levels)):
-                alternative.run(levels)
-                routine.jump(after)
-                routine.place(routine.label())
+                ran, others = alternative.run(levels), routine.label()
+                routine.branch(ran or "true", after, others)
+                routine.place(others)
         _rows(text, levels, loop, records)
         routine.jump(after)
         routine.place(after)

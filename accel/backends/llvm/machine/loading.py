@@ -22,26 +22,31 @@ from accel.backends.llvm.machine.target import host
 class Library:
     """Loaded code; its addresses are valid as long as it lives."""
 
-    def __init__(self, addresses: Mapping[str, int], free: Callable[[], object]) -> None:
+    def __init__(self, addresses: Mapping[str, int], free: Callable[[], object], held: Sequence[object] = ()) -> None:
+        """`held`: what the code refers to."""
         self.addresses = addresses
+        self._held = held
         # Not at exit: then the process frees everything, and threads may still stand in the code.
         weakref.finalize(self, free).atexit = False
 
 
-def load(objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> Library:
-    """The object files, linked together. `imports` are addresses of symbols; the C library's need none.
+def load(
+    objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int], held: Sequence[object] = ()
+) -> Library:
+    """The object files, linked together. `imports` are addresses of symbols, some perhaps in objects that are `held` as long as
+    the code; the C library's need none.
 
     Raises `MemoryError`, and `RuntimeError` or `KeyError` for what lacks a symbol.
     """
     if has_images():
         try:
-            return mapped(linked(objects), exports, imports)
+            return mapped(linked(objects), exports, imports, held)
         except Unlinkable:
             pass
-    return Library(*host().load(objects, exports, imports))
+    return Library(*host().load(objects, exports, imports), held)
 
 
-def mapped(image: Image, exports: Sequence[str], imports: Mapping[str, int]) -> Library:
+def mapped(image: Image, exports: Sequence[str], imports: Mapping[str, int], held: Sequence[object] = ()) -> Library:
     """The image in memory of its own, which nothing writes to any more.
 
     Raises `Unlinkable` if this process lacks a symbol, or may not have such memory.
@@ -52,7 +57,8 @@ def mapped(image: Image, exports: Sequence[str], imports: Mapping[str, int]) -> 
     start = take(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
     if start == _FAILED:
         raise MemoryError("for compiled code")
-    library = Library({name: start + image.symbols[name] for name in exports}, partial(give_back, start, size))
+    addresses_of = {name: start + image.symbols[name] for name in exports}
+    library = Library(addresses_of, partial(give_back, start, size), held)
     for place, what in image.table.items():
         struct.pack_into("<Q", code, place, addresses[what] if isinstance(what, str) else start + what)
     ctypes.memmove(start, bytes(code), len(code))

@@ -62,7 +62,7 @@ def selection_text(kind: ScalarType, descending: bool) -> str:
     # Some nanosecond for each element.
     time = whole.code.emit(f"sitofp i64 {whole.code.emit(f'mul i64 {rows}, {_word(whole, Word.COUNT)}')} to double")
     whole.code.declare("i64", "accel_run", "ptr, ptr, i64, i64, i64, double")
-    whole.code.line(f"ret i64 {whole.run_chunks('select_rows', '%frame', rows, chunk, threads, time)}")
+    whole.code.line(f"ret i64 {whole.run_chunks('@select_rows', '%frame', rows, chunk, threads, time)}")
     some = Routine("internal void @select_rows(ptr %frame, i64 %low, i64 %high)")
     _Selection(some, kind, descending).write()
     declarations = {**whole.code.declarations, **some.code.declarations}

@@ -147,7 +147,7 @@ class ChainedLoop:
         routine.store("ptr", carries, self._word(levels, _CARRIES))
         routine.store("i64", chunk, view.address(CHUNK))
         pieces = self._room_for_pieces(levels, chunk, chunks, extent)
-        stopped = routine.run_chunks(f"{text.name}_link", "%frame", chunks, 1, view.word(THREADS), time)
+        stopped = routine.run_chunks(f"@{text.name}_link", "%frame", chunks, 1, view.word(THREADS), time)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
         with routine.when(code.emit(f"xor i1 {over}, true")):

@@ -151,7 +151,7 @@ class CopiedTargets:
             records = view.word(RECORDS, "ptr")
             code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
         routine.store("ptr", copies, view.address(text.frame.stream(_COPIES)))
-        stopped = routine.run_chunks(f"{text.name}_copy", "%frame", extent, chunk, threads, time)
+        stopped = routine.run_chunks(f"@{text.name}_copy", "%frame", extent, chunk, threads, time)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
         with routine.when(code.emit(f"xor i1 {over}, true")):

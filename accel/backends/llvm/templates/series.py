@@ -197,7 +197,7 @@ class SeriesText:
         routine.jump(after)
         routine.place(large)
         chunk = chunk_of(routine, 1, rows, time)
-        stopped = routine.run_chunks(f"{self.name}_chunk", own, rows, chunk, threads, time)
+        stopped = routine.run_chunks(f"@{self.name}_chunk", own, rows, chunk, threads, time)
         routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
         routine.jump(after)
         routine.place(after)

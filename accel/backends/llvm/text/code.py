@@ -154,6 +154,10 @@ class Code:
         if symbol not in self.declarations:
             self.declarations[symbol] = f"declare {result} @{symbol}({parameters}) {attributes}".rstrip()
 
+    def outside(self, symbol: str) -> None:
+        """Says that the module needs the memory or the object at `symbol`."""
+        self.declarations[symbol] = f"@{symbol} = external global i8"
+
     def call(self, symbol: str, result: str, types: Sequence[str], operands: Sequence[str]) -> str:
         """A call of a function without effects, declared here unless the module already has it; operands are typed."""
         self.declare(result, symbol, ", ".join(types), "nounwind willreturn memory(none)")

@@ -109,12 +109,12 @@ class Routine:
             pass
 
     def run_chunks(self, function: str, frame: str, count: str, chunk: int | str, threads: str, time: str) -> str:
-        """Calls `@function(frame, low, high)` for `count` iterations in chunks on several threads: not 0 if interrupted.
+        """Calls `function(frame, low, high)` for `count` iterations in chunks on several threads: not 0 if interrupted.
 
-        `time`: about how many nanoseconds all take on one thread, a double.
+        `function`: a symbol or a register. `time`: about how many nanoseconds all take on one thread, a double.
         """
         return self.code.emit(
-            f"call i64 @accel_run(ptr @{function}, ptr {frame}, i64 {count}, i64 {chunk}, i64 {threads}, double {time})"
+            f"call i64 @accel_run(ptr {function}, ptr {frame}, i64 {count}, i64 {chunk}, i64 {threads}, double {time})"
         )
 
     @contextmanager

@@ -1,105 +1,58 @@
-"""A nest in tiles: both sides are packed, then all threads work on tiles, a chunk of rows of tiles at a time.
+"""A nest in tiles, which are compiled when sizes first ask for them: packed, or small ones where they lie.
 
-After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, ACM TOMS 34 (2008): a panel of columns stays in
-the second cache while the panels of a chunk's rows pass by. One block of 4096 elements is the depth of a pack, since its
-result is a whole part of the tree in which elements are combined.
-
-Where a nest is a batch of small ones, each is packed and computed by one thread, in memory of its own.
+Products that are small run by rows; so a program that has no others compiles no tile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Writer
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.templates.tile.ahead import ask_for_results, asking
-from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
-from accel.backends.llvm.templates.tile.direct import Direct, can_be_direct, is_direct
-from accel.backends.llvm.templates.tile.kernel import Kernel
-from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
-from accel.backends.llvm.templates.tile.memory import taken
-from accel.backends.llvm.templates.tile.packs import Packing, places
-from accel.backends.llvm.templates.tile.results import Finish, joined
-from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes
-from accel.backends.llvm.text.code import Code
-from accel.backends.llvm.text.frame import FrameView
+from accel.backends.llvm.templates.tile.launch import PARAMETERS, extents, steps
+from accel.backends.llvm.templates.tile.layout import layout
+from accel.backends.llvm.templates.tile.packed_nests.packed import NO_MEMORY, Packed
+from accel.backends.llvm.templates.tile.small.direct import can_be_direct, direct_code, functions, is_direct, number_of
+from accel.backends.llvm.text.late import NOT_HERE, RAISED, Late
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED, THREADS
-from accel.ir.nodes import Stream
-from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.tile import Tile
 
 LEAST = 4096.0
 """Steps below which rows serve as well."""
 
 LEAST_DIRECT = (2, 4)
-"""Rows and columns below which they do in batches that need not be packed."""
+"""Rows and columns below which they do in batches of few elements, which need not be packed."""
 
-CHUNK_ROWS, CHUNK_COLUMNS = 20, 8
-"""The most panels of a chunk, which takes some milliseconds."""
-
-CHUNKS_OF_THREAD = 4
-
-SLACK = 64
-"""Room behind a table of places for as many entries as a vector has lanes."""
-
-_PARAMETERS = Stream("tile: parameters", I64)
-"""A word of the frame. No stream of a nest has a space."""
+PACKED = 0
+"""The number of the function that packs; those that need not do so have others."""
 
 
 class Tiles:
-    """One nest in tiles; `least`: how many steps are worth it; 1 is any nest, of any shape."""
+    """One nest in tiles; `least`: how many steps are worth it; 1 is any nest, of any shape. `direct`: whether small ones are
+    read where they lie, if they can be."""
 
-    def __init__(self, text: NestText, tile: Tile, least: float = LEAST) -> None:
+    def __init__(self, text: NestText, tile: Tile, least: float = LEAST, *, direct: bool = True) -> None:
         self._text = text
         self._tile = tile
         self._least = least
+        self._direct = direct and can_be_direct(tile)
         self._layout = layout(tile, host().registers)
-        self._sizes = Sizes(self._layout)
-        self._name = f"{text.name}_tile"
-        self._memory = ""
-        self._time = ""
-        self._words = int(Word.BATCH) + len(tile.batch)
-
-    # At launch.
+        text.frame.stream(PARAMETERS.name)
+        self._late = Late(f"{text.name}_tile", functions(tile), self._functions)
 
     def applies(self, levels: Levels) -> str:
-        """There is enough to do, in every direction, and memory for the packs."""
-        routine, code = levels.routine, levels.routine.code
-        rows, columns, count = self._extents(levels)
+        """There is enough to do, in every direction."""
+        code = levels.routine.code
+        rows, columns, count = extents(levels, self._tile)
         enough = code.emit(f"icmp sge i64 {count}, 1")
         for extent, least in zip((rows, columns), self._least_shape(), strict=True):
             enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp sge i64 {extent}, {least}')}")
-        work = self._steps(levels, rows, columns, count)
+        work = steps(levels, self._tile)
         enough = code.emit(f"and i1 {enough}, {code.emit(f'fcmp oge double {work}, {self._least:e}')}")
         for loop in self._tile.batch:
             some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
             enough = code.emit(f"and i1 {enough}, {some}")
-        self._memory = routine.slot("ptr")
-        result = routine.slot("i1")
-        routine.store("i1", "false", result)
-        with routine.when(enough):
-            size = self._sizes.row_bytes(code, rows, count)
-            for more in (
-                self._sizes.column_bytes(code, columns, count),
-                self._sizes.level_bytes(code, rows, columns, count),
-            ):
-                size = code.emit(f"add i64 {size}, {more}")
-            memory = taken(routine, code.emit(f"add i64 {size}, 256"))
-            routine.store("ptr", memory, self._memory)
-            routine.store("i1", code.emit(f"icmp ne ptr {memory}, null"), result)
-        return routine.load("i1", result)
-
-    def _steps(self, levels: Levels, rows: str, columns: str, count: str) -> str:
-        """Of all folds: a double."""
-        batch = [levels.own_extent(loop) for loop in self._tile.batch]
-        return _product(levels.routine.code, [rows, columns, count, *batch])
+        return enough
 
     def _least_shape(self) -> tuple[int, int]:
         """Rows and columns below which code by rows serves as well: a tile, if that reads memory along the fold; else half."""
@@ -107,282 +60,34 @@ class Tiles:
             return 1, 1
         if self._tile.rows.along_fold and self._tile.columns.along_fold:
             return self._layout.rows, self._layout.columns
-        if can_be_direct(self._tile):
+        if self._tile.batch and self._direct:
             return LEAST_DIRECT
         return self._layout.rows // 2, self._layout.lanes // 2
 
-    def run(self, levels: Levels) -> None:
-        """Packs and tiles, part by part."""
-        self._add_functions()
+    def run(self, levels: Levels) -> str:
+        """Finds the function for these sizes, and calls it. If there is no memory for its packs, rows run."""
+        self._text.routines.append(self._late.found())
+        self._text.late.append(self._late)
         routine, code = levels.routine, levels.routine.code
-        rows, columns, count = self._extents(levels)
-        self._time = self._time_of(code, self._steps(levels, rows, columns, count))
-        with routine.when(code.emit(f"fcmp olt double {self._time}, {ALONE:e}")):
-            routine.store("i64", "1", levels.view.address(THREADS))
-        words = Parameters(routine, routine.slot("i64", self._words))
-        tables = [routine.slot("i32", BLOCK + SLACK) for _ in range(2)]
-        levels.view.keep(_PARAMETERS.name, I64, code.emit(f"ptrtoint ptr {words.pointer} to i64"))
-        memory = routine.load("ptr", self._memory)
-        behind = code.emit(f"getelementptr i8, ptr {memory}, i64 63")
-        start = code.emit(f"call ptr @llvm.ptrmask.p0.i64(ptr {behind}, i64 -64)")
-        code.declare("ptr", "llvm.ptrmask.p0.i64", "ptr, i64")
-        words.put(Word.ODD, "0")
-        for word, size in (
-            (Word.ROW_PACK, self._sizes.row_bytes(code, rows, count)),
-            (Word.COLUMN_PACK, self._sizes.column_bytes(code, columns, count)),
-            (Word.LEVELS, "0"),
-        ):
-            words.put(word, start, "ptr")
-            start = code.emit(f"getelementptr i8, ptr {start}, i64 {size}")
-        blocks = code.parts(count, str(BLOCK))
-        several = code.emit(f"icmp sgt i64 {blocks}, 1")
-        longer = []
-        for table, length in zip(
-            tables, (routine.least(count, str(BLOCK)), self._sizes.rest(code, count)), strict=True
-        ):
-            log, steps = self._sizes.lanes(code, length)
-            arguments = f"ptr {table}, i64 {length}, i64 {log}, i64 {steps}, i64 {self._layout.lanes}"
-            longer.append(code.emit(f"call i64 @{self._name}_places({arguments})"))
-        small, after = routine.label(), routine.label()
-        if self._tile.batch:
-            parts = routine.label()
-            routine.branch(is_small(code, self._sizes, rows, columns, count), small, parts)
-            routine.place(parts)
-        part_rows = self._sizes.part(code, several, PART_ROWS, self._layout.rows)
-        part_columns = self._sizes.part(code, several, self._sizes.part_panels(), self._layout.columns)
-        with self._batch(levels, words), routine.count("0", columns, part_columns) as column:
-            words.put(Word.COLUMN, column)
-            words.put(Word.COLUMNS, routine.least(code.emit(f"sub i64 {columns}, {column}"), part_columns))
-            with routine.count("0", rows, part_rows) as row:
-                words.put(Word.ROW, row)
-                words.put(Word.ROWS, routine.least(code.emit(f"sub i64 {rows}, {row}"), part_rows))
-                new = code.emit(f"or i1 {code.emit(f'icmp eq i64 {row}, 0')}, {several}")
-                with routine.count("0", blocks) as block:
-                    self._block(words, block, blocks, count, tables, longer)
-                    with routine.when(new):
-                        panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
-                        self._shared(levels, "pack_columns", panels, 1)
-                    self._shared(levels, "pack_rows", code.parts(words.get(Word.ROWS), str(self._layout.rows)), 4)
-                    self._chunks(levels, words)
-        if self._tile.batch:
-            routine.jump(after)
-            routine.place(small)
-            for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
-                words.put(word, value)
-            self._block(words, "0", "1", count, tables, longer)
-            self._small(levels, count, columns)
-            routine.jump(after)
-            routine.place(after)
-        self._free(levels)
+        _, columns, count = extents(levels, self._tile)
+        number = str(PACKED)
+        if self._direct:
+            direct = is_direct(code, self._tile, columns, count)
+            number = code.emit(f"select i1 {direct}, i64 {number_of(code, self._layout, count, columns)}, i64 {number}")
+        found = code.emit(f"call i64 @{self._late.name}_found(i64 {number})")
+        routine.leave(code.emit(f"icmp eq i64 {found}, {RAISED}"), "i64 2")
+        # Whoever called begins again, with a program that has it.
+        routine.leave(code.emit(f"icmp eq i64 {found}, {NOT_HERE}"), "i64 1")
+        ended = code.emit(f"call i64 {code.emit(f'inttoptr i64 {found} to ptr')}(ptr %frame)")
+        routine.leave(code.emit(f"icmp eq i64 {ended}, 2"), "i64 2")
+        return code.emit(f"icmp ne i64 {ended}, {NO_MEMORY}")
 
-    def _small(self, levels: Levels, count: str, columns: str) -> None:
-        """A batch of small nests, each by one thread: packed, or where they lie."""
-        routine = levels.routine
-        packed, direct, after = routine.label(), routine.label(), routine.label()
-        functions = {packed: "batch"}
-        if can_be_direct(self._tile):
-            routine.branch(is_direct(routine.code, self._layout, count, columns), direct, packed)
-            functions[direct] = "directly"
+    def _functions(self, number: int) -> Sequence[Routine]:
+        """What is compiled when the function of this number is first needed."""
+        words = self._text.frame.words
+        if number == PACKED:
+            found = Packed(self._late.name, self._text, self._layout).routines()
         else:
-            routine.jump(packed)
-        for label, function in functions.items():
-            routine.place(label)
-            self._shared(levels, function, self._total(levels), self._at_once(levels))
-            routine.jump(after)
-        routine.place(after)
-
-    def _at_once(self, levels: Levels) -> str:
-        """How many of a batch make a chunk: at least as much work as is worth handing out."""
-        code = levels.routine.code
-        work = _product(code, list(self._extents(levels)))
-        more = code.emit(f"fdiv double {CHUNK_TIME:e}, {self._time_of(code, work)}")
-        return code.emit(f"add i64 {code.emit(f'fptosi double {more} to i64')}, 1")
-
-    def _time_of(self, code: Code, steps: str) -> str:
-        """About the nanoseconds of so many steps, doubles: without bytes, and without half of the instructions, since what is
-        read for one row or column is there for others."""
-        return code.emit(f"fmul double {steps}, {self._text.duration.instructions / 2:e}")
-
-    def _block(
-        self, words: Parameters, block: str, blocks: str, count: str, tables: list[str], longer: list[str]
-    ) -> None:
-        """What is said of one block of elements; tables, longer: what `places` found of whole blocks, and of the last."""
-        routine = words.routine
-        code = routine.code
-        first = code.emit(f"mul i64 {block}, {BLOCK}")
-        length = routine.least(code.emit(f"sub i64 {count}, {first}"), str(BLOCK))
-        log, steps = self._sizes.lanes(code, length)
-        last = code.emit(f"icmp eq i64 {block}, {code.emit(f'sub i64 {blocks}, 1')}")
-        rest = code.emit(f"and i1 {last}, {code.emit(f'icmp sgt i64 {block}, 0')}")
-        words.put(Word.PLACES, code.emit(f"select i1 {rest}, ptr {tables[1]}, ptr {tables[0]}"), "ptr")
-        words.put(Word.LONGER, code.emit(f"select i1 {rest}, i64 {longer[1]}, i64 {longer[0]}"))
-        said = {Word.FIRST: first, Word.COUNT: length, Word.LOG: log, Word.STEPS: steps, Word.BLOCK: block}
-        for word, value in {**said, Word.LAST: code.emit(f"zext i1 {last} to i64")}.items():
-            words.put(word, value)
-
-    def _chunks(self, levels: Levels, words: Parameters) -> None:
-        """All tiles of the part, on all threads."""
-        routine, code = levels.routine, levels.routine.code
-        row_panels = code.parts(words.get(Word.ROWS), str(self._layout.rows))
-        column_panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
-        wanted = code.emit(f"mul i64 {routine.load('i64', levels.view.address(THREADS))}, {CHUNKS_OF_THREAD}")
-        high, wide = routine.slot("i64"), routine.slot("i64")
-        routine.store("i64", str(CHUNK_ROWS), high)
-        routine.store("i64", str(CHUNK_COLUMNS), wide)
-
-        def chunks() -> str:
-            """With chunks as high and wide as the slots say."""
-            down = code.parts(row_panels, routine.load("i64", high))
-            return code.emit(f"mul i64 {down}, {code.parts(column_panels, routine.load('i64', wide))}")
-
-        def few(size: str) -> str:
-            fewer = code.emit(f"icmp slt i64 {chunks()}, {wanted}")
-            return code.emit(f"and i1 {fewer}, {code.emit(f'icmp sgt i64 {size}, 1')}")
-
-        for slot in (wide, high):
-            routine.shift_while(slot, "lshr", few)
-        words.put(Word.CHUNK_ROWS, routine.load("i64", high))
-        words.put(Word.CHUNK_COLUMNS, routine.load("i64", wide))
-        self._shared(levels, "chunks", chunks(), 1)
-
-    def _shared(self, levels: Levels, function: str, count: str, chunk: int | str) -> None:
-        """Runs a function on all threads; frees the memory and leaves if the user interrupted."""
-        routine, code = levels.routine, levels.routine.code
-        threads = routine.load("i64", levels.view.address(THREADS))
-        name = f"{self._name}_{function}_shared"
-        stopped = routine.run_chunks(name, "%frame", count, chunk, threads, self._time)
-        with routine.leaving(code.emit(f"icmp ne i64 {stopped}, 0"), "i64 2"):
-            self._free(levels)
-
-    def _free(self, levels: Levels) -> None:
-        code = levels.routine.code
-        code.declare("void", "free", "ptr")
-        code.line(f"call void @free(ptr {levels.routine.load('ptr', self._memory)})")
-
-    def _total(self, levels: Levels) -> str:
-        """Of the loops around, as one."""
-        total = "1"
-        for loop in self._tile.batch:
-            total = levels.routine.code.emit(f"mul i64 {total}, {levels.own_extent(loop)}")
-        return total
-
-    @contextmanager
-    def _batch(self, levels: Levels, words: Parameters) -> Iterator[None]:
-        """The loops around, as one; their indices are parameters."""
-        with levels.routine.count("0", self._total(levels)) as number:
-            put_batch(words, number, [levels.own_extent(loop) for loop in self._tile.batch])
-            yield
-
-    # Sizes.
-
-    def _extents(self, levels: Levels) -> tuple[str, str, str]:
-        tile = self._tile
-        rows, columns, count = (levels.own_extent(loop) for loop in (tile.rows.loop, tile.columns.loop, tile.fold))
-        return rows, columns, count
-
-    # Functions.
-
-    def _add_functions(self) -> None:
-        text, name, frame = self._text, self._name, self._text.frame
-        rows = (Word.ROW_PACK, Word.ROW, Word.ROWS)
-        columns = (Word.COLUMN_PACK, Word.COLUMN, Word.COLUMNS)
-        text.routines += [
-            places(f"{name}_places"),
-            Packing(f"{name}_pack_rows", self._layout, self._layout.row_panel, rows, frame).write(),
-            Packing(f"{name}_pack_columns", self._layout, self._layout.column_panel, columns, frame).write(),
-            Kernel(f"{name}_kernel", self._layout, frame).write(),
-            joined(f"{name}_join", self._layout, frame),
-            Finish(f"{name}_finish", self._layout, frame).write(),
-            self._some_chunks(),
-            *(self._wrapper(function) for function in ("pack_rows", "pack_columns", "chunks")),
-        ]
-        if self._tile.batch:
-            text.routines += [some_of_batch(name, self._layout, self._words, frame), self._wrapper("batch")]
-            text.routines.append(asking(f"{name}_ask", self._layout, frame))
-        if can_be_direct(self._tile):
-            text.routines += [
-                Direct(name, self._layout, self._words, frame).write(),
-                self._wrapper("directly"),
-            ]
-
-    def _wrapper(self, function: str) -> Routine:
-        """What `accel_run` calls: the parameters are those of the frame."""
-        routine = Routine(f"void @{self._name}_{function}_shared(ptr %frame, i64 %low, i64 %high)", hot=False)
-        code, view = routine.code, FrameView(routine, self._text.frame)
-        failed = routine.load("i64", view.address(FAILED))
-        routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "void")
-        words = code.emit(f"inttoptr i64 {view.stream(_PARAMETERS)} to ptr")
-        code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {words}, i64 %low, i64 %high)")
-        code.line("ret void")
-        return routine
-
-    def _some_chunks(self) -> Routine:
-        """`@<name>_chunks(frame, parameters, low, high)`: the tiles of some chunks."""
-        routine = Routine(f"void @{self._name}_chunks(ptr %frame, ptr %parameters, i64 %low, i64 %high)")
-        code, words, shape = routine.code, Parameters(routine, "%parameters"), self._layout
-        memory = Memory(FrameView(routine, self._text.frame), Writer(code, 1), "ret void", None)
-        row_panels = code.parts(words.get(Word.ROWS), str(shape.rows))
-        column_panels = code.parts(words.get(Word.COLUMNS), str(shape.columns))
-        high, wide = words.get(Word.CHUNK_ROWS), words.get(Word.CHUNK_COLUMNS)
-        across = code.parts(column_panels, wide)
-        counter = routine.slot(f"[{shape.bytes * (self._tile.order_lanes.bit_length() + 1)} x i8]", align=64)
-        out = routine.slot(f"[{shape.bytes} x i8]", align=64)
-        with routine.count("%low", "%high") as chunk:
-            row = code.emit(f"mul i64 {code.emit(f'udiv i64 {chunk}, {across}')}, {high}")
-            column = code.emit(f"mul i64 {code.emit(f'urem i64 {chunk}, {across}')}, {wide}")
-            last_row = routine.least(code.emit(f"add i64 {row}, {high}"), row_panels)
-            last_column = routine.least(code.emit(f"add i64 {column}, {wide}"), column_panels)
-            with routine.count(column, last_column) as j, routine.count(row, last_row) as i:
-                self._one_tile(memory, words, (i, j), (counter, out))
-        code.line("ret void")
-        memory.close()
-        return routine
-
-    def _one_tile(self, memory: Memory, words: Parameters, panels: tuple[str, str], room: tuple[str, str]) -> None:
-        """The tile of two panels; `room`: for what waits to join, and for what the tile comes to."""
-        routine, shape, (counter, out) = memory.routine, self._layout, room
-        code = routine.code
-        positions = code.emit(f"shl i64 {words.get(Word.STEPS)}, {words.get(Word.LOG)}")
-        packs = []
-        for word, panel, number in zip(
-            (Word.ROW_PACK, Word.COLUMN_PACK), (shape.row_panel, shape.column_panel), panels, strict=True
-        ):
-            size = code.emit(f"mul i64 {positions}, {panel.bytes}")
-            offset = code.emit(f"mul i64 {number}, {size}")
-            packs.append(code.emit(f"getelementptr i8, ptr {words.pack(word)}, i64 {offset}"))
-        (row, rows), (column, columns) = (
-            self._edge(words, panel, number, first, total)
-            for panel, number, first, total in (
-                (shape.row_panel, panels[0], Word.ROW, Word.ROWS),
-                (shape.column_panel, panels[1], Word.COLUMN, Word.COLUMNS),
-            )
-        )
-        pointers = ", ".join(f"ptr {pointer}" for pointer in (*packs, counter, out))
-        ask_for_results(memory, shape, row, rows, column)
-        code.line(f"call void @{self._name}_kernel(ptr %frame, ptr %parameters, {pointers}, i64 {rows}, i64 {columns})")
-        last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
-        alone = code.emit(f"and i1 {last}, {code.emit(f'icmp eq i64 {words.get(Word.BLOCK)}, 0')}")
-        with routine.when(code.emit(f"xor i1 {alone}, true")):
-            code.declare("void", f"{self._name}_join", "ptr, ptr, ptr, i64, i64")
-            arguments = f"ptr %frame, ptr %parameters, ptr {out}, i64 {panels[0]}, i64 {panels[1]}"
-            code.line(f"call void @{self._name}_join({arguments})")
-        with routine.when(last):
-            code.line(
-                f"call void @{self._name}_finish(ptr %frame, ptr %parameters, ptr {out}, "
-                f"i64 {row}, i64 {rows}, i64 {column}, i64 {columns})"
-            )
-
-    def _edge(self, words: Parameters, panel: Panel, number: str, first: Word, total: Word) -> tuple[str, str]:
-        """The first row, or column, of a panel of the part at hand, and how many it has."""
-        code = words.routine.code
-        begin = code.emit(f"mul i64 {number}, {panel.width}")
-        rest = code.emit(f"sub i64 {words.get(total)}, {begin}")
-        return code.emit(f"add i64 {words.get(first)}, {begin}"), words.routine.least(rest, str(panel.width))
-
-
-def _product(code: Code, extents: list[str]) -> str:
-    """Of extents, as a double."""
-    product = "1.0"
-    for extent in extents:
-        product = code.emit(f"fmul double {product}, {code.emit(f'sitofp i64 {extent} to double')}")
-    return product
+            found = direct_code(self._late.name, self._text, self._layout, number)
+        assert self._text.frame.words == words, "a launch has room for no more"
+        return found

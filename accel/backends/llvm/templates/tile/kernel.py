@@ -16,7 +16,6 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Lanes, Value, Writer
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.templates.tile.direct import is_mostly_direct
 from accel.backends.llvm.templates.tile.element import brought
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import reversed_lane
@@ -97,10 +96,8 @@ class Kernel:
         """When which strips run otherwise than one lane after the other for the whole tile, the first that holds."""
         code, layout = self.routine.code, self._layout
         if layout.tile.order_lanes > 1:
-            # The second of these ways takes what the first one does; each takes long to compile.
-            if not is_mostly_direct(layout.tile):
-                even = code.emit(f"icmp eq i64 {self._longer}, 0")
-                yield code.emit(f"and i1 {self._are_single(layout.single)}, {even}"), layout.single, self._single
+            even = code.emit(f"icmp eq i64 {self._longer}, 0")
+            yield code.emit(f"and i1 {self._are_single(layout.single)}, {even}"), layout.single, self._single
             for strip in layout.uneven:
                 yield self._are_single(strip), strip, partial(self._uneven, strip)
             yield self._are_short(), layout.short, self._short

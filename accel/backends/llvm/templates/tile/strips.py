@@ -99,7 +99,7 @@ class Accumulators:
         self._routine = routine
         self._writer = writer
         self._functions = functions
-        self._layout = layout
+        self.layout = layout
         self.strip = strip
         self._saved = saved(layout, strip)
         self._slots = {
@@ -122,7 +122,7 @@ class Accumulators:
 
     def begin(self) -> None:
         """Nothing yet: `fma(x, y, -0.0)` is `x * y`."""
-        for state in self._layout.states:
+        for state in self.layout.states:
             assert state.monoid.neutral is not None
             neutral: list[Value] = [Fixed(element) for element in state.monoid.neutral]
             for (name, _, _, _), slots in self._slots.items():
@@ -156,7 +156,7 @@ class Accumulators:
         routine.place(join)
         self.merge(place)
         routine.store("i64", code.emit(f"lshr i64 {bits}, 1"), rest)
-        size = self._layout.strip_bytes(self.strip)
+        size = self.layout.strip_bytes(self.strip)
         routine.store("ptr", code.emit(f"getelementptr i8, ptr {place}, i64 {size}"), level)
         routine.jump(head)
         routine.place(after)
@@ -175,7 +175,7 @@ class Accumulators:
 
     def save(self, tile: str, row: str, vector: str) -> None:
         """What the first lane holds is saved as part of a whole tile, from this row and vector on."""
-        code, layout = self._routine.code, self._layout
+        code, layout = self._routine.code, self.layout
         places = {(state.name, i, k): offsets for state, i, k, offsets in saved(layout, layout.whole)}
         number = code.emit(f"add i64 {code.emit(f'mul i64 {row}, {layout.vectors}')}, {vector}")
         begins = dict[int, str]()

@@ -8,7 +8,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
-from accel.backends.llvm.templates.tile.sizes import Sizes
+from accel.backends.llvm.templates.tile.packed_nests.sizes import Sizes
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine

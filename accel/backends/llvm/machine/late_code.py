@@ -1,0 +1,98 @@
+"""Functions of a program that are compiled at their first need, and kept on disk, each by itself.
+
+In: what the code of a nest asks for (`text/late.py`). Out: the addresses of functions, where that code finds them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from accel.backends.llvm.machine.identity import identity
+from accel.backends.llvm.machine.loading import Library, load
+from accel.backends.llvm.machine.python_function import symbol
+from accel.backends.llvm.machine.target import host
+from accel.support.disk import Store
+from accel.support.forks import FORKS
+from accel.support.frozen import frozen_value
+from accel.support.own_files import own_files
+
+FUNCTIONS = Store("functions", entries=4096, size=1 << 26)
+"""Those of this machine's programs."""
+
+IMPORTS = ("PyLong_FromSsize_t", "PyObject_CallOneArg", "Py_DecRef")
+"""What the code of a nest calls of Python's C interface to have one compiled."""
+
+
+def words_of(name: str) -> str:
+    """The symbol of the functions' addresses, 0 for those that are not here."""
+    return f"{name}_words"
+
+
+def compile_of(name: str) -> str:
+    """The symbol of the Python object that compiles the function whose number it is called with."""
+    return f"{name}_compile"
+
+
+@frozen_value
+class LateNames:
+    """The functions' name in object code, how many numbers there are, and a digest of all that they depend on."""
+
+    name: str
+    count: int
+    digest: str
+
+
+Texts: TypeAlias = tuple[str, str]
+"""Of a module: what is optimised, and what runs once in a launch."""
+
+
+class LateCode:
+    """Called by the code of a nest, with the number of a function; it holds those that are here."""
+
+    def __init__(self, names: LateNames, texts: Callable[[int], Texts] | None, imports: Mapping[str, int]) -> None:
+        """`texts`: of the module of a number; None in a program that was found on disk. `imports`: what all code calls."""
+        self._names = names
+        self._texts = texts
+        self._imports = imports
+        self._words = (ctypes.c_int64 * names.count)()
+        self._libraries: dict[int, Library] = {}
+
+    def symbols(self) -> Mapping[str, int]:
+        """What the code of the nest imports. The addresses are valid as long as this object lives."""
+        own = {words_of(self._names.name): ctypes.addressof(self._words), compile_of(self._names.name): id(self)}
+        return {**own, **{name: symbol(name) for name in IMPORTS}}
+
+    def __call__(self, number: int) -> None:
+        """Bring the function here if there is a way to it. Raises what compiling raises; then the next call tries again."""
+        key = f"{own_files()}\n{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{self._names}\n{number}"
+        kept = FUNCTIONS.get(key.encode())
+        if kept is None and self._texts is None:
+            return
+        texts = None if kept is not None or self._texts is None else self._texts(number)
+        objects = [] if kept is None else _unpacked(kept)
+        with FORKS.lock:
+            if number in self._libraries:
+                return
+            if texts is not None:
+                objects = [host().compile(texts[0]), host().compile(texts[1], quick=True)]
+            library = load(objects, [self._names.name], self._imports)
+            # A signal handler may have come first; others may be running what it made.
+            self._words[number] = self._libraries.setdefault(number, library).addresses[self._names.name]
+        if texts is not None:
+            FUNCTIONS.put(key.encode(), _packed(objects))
+
+
+def _packed(objects: Sequence[bytes]) -> bytes:
+    return b"\n".join([b" ".join(b"%d" % len(each) for each in objects), b"".join(objects)])
+
+
+def _unpacked(content: bytes) -> list[bytes]:
+    head, _, rest = content.partition(b"\n")
+    found = []
+    for size in map(int, head.split()):
+        found.append(rest[:size])
+        rest = rest[size:]
+    return found

@@ -1,0 +1,1 @@
+"""Small nests, which are not packed."""
