@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Uniform, Writer
 from accel.backends.llvm.states.analysis import Inside
 from accel.backends.llvm.text.code import Code
-from accel.ir.nodes import For
+from accel.ir.nodes import For, LoopBody, OneToMaybe, OneToOne, Read, Remap, Within, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +62,13 @@ def last_vectors(code: Code, position: str, low: str, stop: str, lanes: int) -> 
     uneven = code.emit(f"icmp ne i64 {code.emit(f'and i64 {left}, {lanes // 4 - 1}')}, 0")
     earlier = code.emit(f"and i1 {uneven}, {code.emit(f'icmp sge i64 {begin}, {low}')}")
     return code.emit(f"select i1 {earlier}, i64 {begin}, i64 {position}")
+
+
+def may_repeat(statements: Iterable[LoopBody]) -> bool:
+    """Whether iterations may run twice: all that they do is write. What has an inside takes no memory of what it reads."""
+    return all(isinstance(s, OneToOne | OneToMaybe | Remap | Read | Within | Write) for s in statements)
+
+
+def narrower(lanes: int) -> list[int]:
+    """Half of some lanes, and half of these, but two at least."""
+    return [lanes >> halvings for halvings in (1, 2) if lanes >> halvings > 1]

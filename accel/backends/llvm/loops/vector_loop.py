@@ -16,11 +16,11 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
-from accel.backends.llvm.loops.row_parts import RowPart, last_vectors, own_end, row_inside
+from accel.backends.llvm.loops.row_parts import RowPart, last_vectors, may_repeat, narrower, own_end, row_inside
 from accel.backends.llvm.loops.steps import Part, Steps
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
-from accel.backends.llvm.states.analysis import BYTE_LANES, PhasePlan, VectorPlan, counts_lanes, is_read
+from accel.backends.llvm.states.analysis import PhasePlan, VectorPlan, counts_lanes, is_read
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.scans import OrderedScan, Position, ScanTotal
@@ -32,10 +32,6 @@ from accel.ir.nodes import (
     LoopBody,
     LoopDirection,
     ManyToOne,
-    OneToMaybe,
-    OneToOne,
-    Read,
-    Remap,
     Stream,
     Within,
     Write,
@@ -86,7 +82,7 @@ class VectorLoop:
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
         whole = PhasePlan(Phase(tuple(self._statements), (), ()), plan.lanes, plan.unroll)
         self._phases = plan.phases or (whole,)
-        widths = {lanes for each in self._phases for lanes in (each.lanes, *_narrower(each.lanes))}
+        widths = {lanes for each in self._phases for lanes in (each.lanes, *narrower(each.lanes))}
         self._writers = {lanes: Writer(self._routine.code, lanes) for lanes in widths}
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
@@ -244,7 +240,7 @@ class VectorLoop:
         inner = replace(plan, phase=replace(plan.phase, statements=self._plan.inside.statements))
         low, group = routine.slot("i64"), lanes * plan.unroll
         far = code.emit(f"icmp sge i64 {part.extent}, {LONG}")
-        long = code.emit(f"select i1 {vectors}, i1 false, i1 {far}") if self._may_repeat() else "false"
+        long = code.emit(f"select i1 {vectors}, i1 false, i1 {far}") if may_repeat(self._statements) else "false"
         with routine.when(long):
             self._begin_aligned(inner, part, position, stop)
             routine.store("i64", routine.load("i64", position), low)
@@ -256,7 +252,7 @@ class VectorLoop:
             routine.store("i64", begin, position)
         with routine.advance(position, code.emit(f"sub i64 {stop}, {lanes - 1}"), lanes) as at:
             self._group(inner, part, at, 1)
-        for narrow in _narrower(lanes):
+        for narrow in narrower(lanes):
             limit = code.emit(f"select i1 {vectors}, i64 0, i64 {code.emit(f'sub i64 {stop}, {narrow - 1}')}")
             with routine.advance(position, limit, narrow) as at:
                 self._group(replace(inner, lanes=narrow, unroll=1), part, at, 1)
@@ -266,10 +262,6 @@ class VectorLoop:
             with routine.advance(position, code.emit(f"select i1 {vectors}, i64 {last}, i64 0"), lanes) as at:
                 self._group(plan, part, at, 1)
         self._one_by_one(part, position, part.high)
-
-    def _may_repeat(self) -> bool:
-        """Whether iterations may run twice: all that they do is write. What has an inside takes no memory of what it reads."""
-        return all(isinstance(s, OneToOne | OneToMaybe | Remap | Read | Within | Write) for s in self._statements)
 
     def _begin_aligned(self, inner: PhasePlan, part: RowPart, position: str, stop: str) -> None:
         """The first vector of the inside; those behind it begin with a quarter of one, and repeat some of it."""
@@ -335,11 +327,19 @@ class VectorLoop:
         with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {part.high}")):
             for accumulator in accumulators:
                 accumulator.begin_tail()
+            if self._has_whole_rest(plan):
+                with routine.advance(position, code.emit(f"sub i64 {part.full}, {lanes - 1}"), lanes) as at:
+                    self._body(plan, part, Unit(at, None, part.start), None, {})
             with routine.advance(position, part.high, lanes) as at:
                 mask = self._writers[lanes].first_lanes(code.emit(f"sub i64 {part.high}, {at}"))
                 self._body(plan, part, Unit(at, None, part.start), mask, bounds)
             for accumulator in accumulators:
                 accumulator.end_tail()
+
+    def _has_whole_rest(self, plan: PhasePlan) -> bool:
+        """Whether vectors behind a row's last group are whole but for the last, where to store some lanes takes long."""
+        stores = any(isinstance(statement, Write) for statement in plan.phase.statements)
+        return stores and self._in_steps is not None and plan.unroll > 1 and not host().stores_under_masks
 
     def _count(self, prefix: Within, extent: str) -> str:
         """The iterations of a prefix: an i64."""
@@ -379,8 +379,8 @@ class VectorLoop:
         for statement in phase.statements:
             if mask is None and isinstance(statement, Within) and statement.out.name in self._plan.prefixes:
                 made[statement.out.name] = TRUE
-            elif isinstance(statement, Within) and statement.out.name in bounds and plan.lanes == BYTE_LANES:
-                # Positions are compared as bytes, indices would be compared as so many words.
+            elif isinstance(statement, Within) and statement.out.name in bounds:
+                # Indices would be compared as so many words.
                 bound = self._routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
                 made[statement.out.name] = Lanes(writer.first_lanes(bound), BOOL)
             else:
@@ -393,8 +393,3 @@ class VectorLoop:
         code = self._routine.code
         place = code.emit(f"sub i64 {unit.position}, {part.low}")
         return code.emit(f"getelementptr {memory_type(stream.type)}, ptr {self._strips[stream.name]}, i64 {place}")
-
-
-def _narrower(lanes: int) -> list[int]:
-    """Half of some lanes, and half of these, but two at least."""
-    return [lanes >> halvings for halvings in (1, 2) if lanes >> halvings > 1]
