@@ -12,7 +12,7 @@ import pytest
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.system import System, known_system, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
-from accel.backends.llvm.templates.tile import memory
+from accel.backends.llvm.templates.tile.packed_nests import memory
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.llvm.threads.run_text import alone_text
