@@ -14,6 +14,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.machine import late_code
 from accel.backends.llvm.machine.target import Host
 from accel.backends.protocol import Executable, compiled
 from tests.llvm.test_tile import defined, numbers, program, tiled
@@ -60,6 +61,15 @@ def test_each_number_of_elements_is_compiled_once(compilations: list[str]) -> No
         assert run(given(count))[0].tobytes() == defined(*given(count)).tobytes()
         # A module that is optimised, and one of what runs once in a launch.
         assert len(compilations) - before == 2 * more, count
+
+
+def test_many_numbers_of_elements_are_served_by_one(compilations: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_code, "MOST", 2)
+    run = product()
+    for count, more in ((6, None), (7, 1), (8, 1), (9, 0), (10, 0), (65, 0), (6, 0)):
+        before = len(compilations)
+        assert run(given(count))[0].tobytes() == defined(*given(count)).tobytes()
+        assert more is None or len(compilations) - before == 2 * more, count
 
 
 def test_what_runs_by_rows_compiles_no_tile(compilations: list[str]) -> None:

@@ -154,7 +154,7 @@ class _Code:
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:
-    """The LLVM text of a program's nests, as it is compiled here, at first or when it is needed for most sizes."""
+    """The LLVM text of a program's nests, as it is compiled here, at first or when it is needed."""
     modules = module_text(schedules.nests, series=schedules.series, read=schedules.read)[0]
     late = [text for each in modules.late for text in late_texts(each, 0)]
     return "\n; When it is first needed:\n\n".join([str(modules), *late])

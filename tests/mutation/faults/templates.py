@@ -14,17 +14,24 @@ _ROW_GROUPS = "backends/llvm/templates/row_groups.py"
 FAULTS = (
     Fault(
         "elements of small folds of a batch join in the order of their numbers",
-        "backends/llvm/templates/tile/small/direct.py",
+        "backends/llvm/templates/tile/small/tree.py",
         'lane = int(f"{place:0{bits}b}"[::-1], 2)',
         "lane = place",
         ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
     ),
     Fault(
         "a lane of a small fold of a batch ends with its first element",
-        "backends/llvm/templates/tile/small/direct.py",
+        "backends/llvm/templates/tile/small/tree.py",
         "in range(lane, count, most)",
         "in range(lane, min(count, lane + 1), most)",
         ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
+    ),
+    Fault(
+        "blocks of columns that are copied are all the first one",
+        "backends/llvm/templates/tile/small/blocks.py",
+        "self._copied(rows, begin, columns)",
+        'self._copied(rows, "0", columns)',
+        ("tests/llvm/test_small_tiles.py::test_columns_are_copied_block_by_block",),
     ),
     Fault(
         "what raises while code is compiled late is taken for code that is not there yet",

@@ -36,6 +36,10 @@ def compile_of(name: str) -> str:
     return f"{name}_compile"
 
 
+MOST = 16
+"""Functions of a nest that are compiled: then the first one, which serves all sizes, serves others as well."""
+
+
 @frozen_value
 class LateNames:
     """The functions' name in object code, how many numbers there are, and a digest of all that they depend on."""
@@ -70,6 +74,10 @@ class LateCode:
         key = f"{own_files()}\n{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{self._names}\n{number}"
         kept = FUNCTIONS.get(key.encode())
         if kept is None and self._texts is None:
+            return
+        if kept is None and number and len(self._libraries) >= MOST:
+            self(0)
+            self._words[number] = self._words[0]
             return
         texts = None if kept is not None or self._texts is None else self._texts(number)
         objects = [] if kept is None else _unpacked(kept)

@@ -20,7 +20,7 @@ NOT_HERE = "0"
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Functions with numbers from 0 to `count` - 1; the first serves most sizes, or all. routines: those of the module of one,
+    """Functions with numbers from 0 to `count` - 1; the first serves all sizes. routines: those of the module of one,
     which is called `@<name>`."""
 
     name: str

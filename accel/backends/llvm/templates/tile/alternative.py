@@ -12,7 +12,14 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.launch import PARAMETERS, extents, steps
 from accel.backends.llvm.templates.tile.layout import layout
 from accel.backends.llvm.templates.tile.packed_nests.packed import NO_MEMORY, Packed
-from accel.backends.llvm.templates.tile.small.direct import can_be_direct, direct_code, functions, is_direct, number_of
+from accel.backends.llvm.templates.tile.small.direct import (
+    can_be_direct,
+    direct_code,
+    functions,
+    is_direct,
+    number_of,
+    serves_few,
+)
 from accel.backends.llvm.text.late import NOT_HERE, RAISED, Late
 from accel.backends.llvm.text.routine import Routine
 from accel.schedule.templates.tile import Tile
@@ -72,7 +79,7 @@ class Tiles:
         _, columns, count = extents(levels, self._tile)
         number = str(PACKED)
         if self._direct:
-            direct = is_direct(code, self._tile, columns, count)
+            direct = is_direct(code, self._layout, columns, count)
             number = code.emit(f"select i1 {direct}, i64 {number_of(code, self._layout, count, columns)}, i64 {number}")
         found = code.emit(f"call i64 @{self._late.name}_found(i64 {number})")
         routine.leave(code.emit(f"icmp eq i64 {found}, {RAISED}"), "i64 2")
@@ -86,7 +93,9 @@ class Tiles:
         """What is compiled when the function of this number is first needed."""
         words = self._text.frame.words
         if number == PACKED:
-            found = Packed(self._late.name, self._text, self._layout).routines()
+            found = Packed(
+                self._late.name, self._text, self._layout, few=not (self._direct and serves_few(self._layout))
+            ).routines()
         else:
             found = direct_code(self._late.name, self._text, self._layout, number)
         assert self._text.frame.words == words, "a launch has room for no more"

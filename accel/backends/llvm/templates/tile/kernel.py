@@ -51,10 +51,12 @@ class Kernel:
     height and width: how many rows and columns of the tile there are. What stands beyond them in `out` is anything.
     """
 
-    def __init__(self, name: str, layout: Layout, frame: Frame) -> None:
+    def __init__(self, name: str, layout: Layout, frame: Frame, *, few: bool) -> None:
+        """few: whether there is code for folds of no more elements than lanes, which takes long to compile."""
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("rows", "columns", "counter", "out"))
         self.routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, {pointers}, i64 %height, i64 %width)")
         self._layout = layout
+        self._few = few
         self._writer = Writer(self.routine.code, layout.lanes)
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
         self._functions = Functions(self._writer, self._memory)
@@ -96,10 +98,11 @@ class Kernel:
         """When which strips run otherwise than one lane after the other for the whole tile, the first that holds."""
         code, layout = self.routine.code, self._layout
         if layout.tile.order_lanes > 1:
-            even = code.emit(f"icmp eq i64 {self._longer}, 0")
-            yield code.emit(f"and i1 {self._are_single(layout.single)}, {even}"), layout.single, self._single
-            for strip in layout.uneven:
-                yield self._are_single(strip), strip, partial(self._uneven, strip)
+            if self._few:
+                even = code.emit(f"icmp eq i64 {self._longer}, 0")
+                yield code.emit(f"and i1 {self._are_single(layout.single)}, {even}"), layout.single, self._single
+                for strip in layout.uneven:
+                    yield self._are_single(strip), strip, partial(self._uneven, strip)
             yield self._are_short(), layout.short, self._short
         elif layout.plain is not None:
             plain = code.emit(f"icmp eq i64 {Parameters(self.routine, '%parameters').get(Word.ODD)}, 0")

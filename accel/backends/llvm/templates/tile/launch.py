@@ -84,6 +84,14 @@ def parameters(tile: Tile) -> int:
     return int(Word.BATCH) + len(tile.batch)
 
 
+def put_batch(words: Parameters, number: str, extents: Sequence[str]) -> None:
+    """Says which of the batch is computed: the indices of the loops around."""
+    code = words.routine.code
+    for depth in reversed(range(len(extents))):
+        words.put(Word.BATCH + depth, code.emit(f"urem i64 {number}, {extents[depth]}"))
+        number = code.emit(f"udiv i64 {number}, {extents[depth]}")
+
+
 def shared(name: str, function: str, frame: Frame) -> Routine:
     """`@<name>(frame, low, high)`, as the pool calls it: the function with the parameters, unless something failed."""
     routine = Routine(f"void @{name}(ptr %frame, i64 %low, i64 %high)", hot=False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.templates.tile.launch import put_batch
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.templates.tile.packed_nests.sizes import Sizes
 from accel.backends.llvm.text.code import Code
@@ -61,11 +60,3 @@ def some_of_batch(name: str, layout: Layout, size: int, frame: Frame) -> Routine
         code.line(f"call void @{name}_chunks(ptr %frame, ptr {words.pointer}, i64 0, i64 1)")
     code.line("ret void")
     return routine
-
-
-def put_batch(words: Parameters, number: str, extents: Sequence[str]) -> None:
-    """Says which of the batch is computed: the indices of the loops around."""
-    code = words.routine.code
-    for depth in reversed(range(len(extents))):
-        words.put(Word.BATCH + depth, code.emit(f"urem i64 {number}, {extents[depth]}"))
-        number = code.emit(f"udiv i64 {number}, {extents[depth]}")

@@ -17,9 +17,9 @@ from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.tile.ahead import ask_for_results, asking
 from accel.backends.llvm.templates.tile.kernel import Kernel
-from accel.backends.llvm.templates.tile.launch import Launch, shared
+from accel.backends.llvm.templates.tile.launch import Launch, put_batch, shared
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
-from accel.backends.llvm.templates.tile.packed_nests.batch import is_small, put_batch, some_of_batch
+from accel.backends.llvm.templates.tile.packed_nests.batch import is_small, some_of_batch
 from accel.backends.llvm.templates.tile.packed_nests.memory import taken
 from accel.backends.llvm.templates.tile.packed_nests.sizes import PART_ROWS, Sizes
 from accel.backends.llvm.templates.tile.packs import Packing, places
@@ -42,9 +42,12 @@ NO_MEMORY = 1
 
 
 class Packed:
-    """`@<name>(frame)`: all of a nest. Gives 0, `NO_MEMORY`, or 2 if the user interrupted."""
+    """`@<name>(frame)`: all of a nest. Gives 0, `NO_MEMORY`, or 2 if the user interrupted.
 
-    def __init__(self, name: str, text: NestText, layout: Layout) -> None:
+    few: whether folds have as few elements as lanes so often that there is code for them.
+    """
+
+    def __init__(self, name: str, text: NestText, layout: Layout, *, few: bool) -> None:
         self._routine = Routine(f"i64 @{name}(ptr %frame)", hot=False)
         self._levels = Levels(text, self._routine, f"ret i64 {NO_MEMORY}")
         self._launch = Launch(self._levels, text, layout)
@@ -53,6 +56,7 @@ class Packed:
         self._layout = layout
         self._sizes = Sizes(layout)
         self._name = name
+        self._few = few
         self._memory = self._routine.slot("ptr")
 
     def routines(self) -> list[Routine]:
@@ -199,7 +203,7 @@ class Packed:
             places(f"{name}_places"),
             Packing(f"{name}_pack_rows", self._layout, self._layout.row_panel, rows, frame).write(),
             Packing(f"{name}_pack_columns", self._layout, self._layout.column_panel, columns, frame).write(),
-            Kernel(f"{name}_kernel", self._layout, frame).write(),
+            Kernel(f"{name}_kernel", self._layout, frame, few=self._few).write(),
             joined(f"{name}_join", self._layout, frame),
             Finish(f"{name}_finish", self._layout, frame).write(),
             self._some_chunks(),
