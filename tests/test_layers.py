@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeAlias
@@ -89,6 +90,7 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in sorted((ROOT / "accel").rglob("*.py"))}
 
 
+@cache
 def layer(module: str) -> int:
     """The layer with the longest name that `module` is or lies in."""
     found = [
@@ -99,6 +101,9 @@ def layer(module: str) -> int:
     ]
     assert found, f"{module} stands in no layer: add it to LAYERS, at the lowest place that serves"
     return max(found)[1]
+
+
+HOLDS_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -116,7 +121,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
                     yield inner
                 elif node.module in MODULES:
                     yield str(node.module)
-        pending += ast.iter_child_nodes(node)
+        pending += [child for child in ast.iter_child_nodes(node) if isinstance(child, HOLDS_STATEMENTS)]
 
 
 Trees: TypeAlias = dict[str, ast.Module]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 import accel as A
 from accel.ast.tree.types import ScalarType
@@ -38,6 +39,10 @@ def picked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Host, "picks_lanes", property(lambda _: True))
     monkeypatch.setattr(picking, "from_two", from_two)
+    if not HAS_IT:
+        # What stands for an instruction is a hundred. Of thousands of loads and stores in a block LLVM compares each with each,
+        # which takes seconds; behind so many it leaves them in their order.
+        binding.set_option("accel", "-dag-maps-huge-region=200")
     return seen
 
 

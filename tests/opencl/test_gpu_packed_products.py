@@ -81,13 +81,18 @@ def test_products(platform: str, kind: type[np.number[Any]]) -> None:
         same(run(arguments), compiled(fresh(platform), planned)(arguments))
 
 
+FEW_BLOCKS = (2 * BLOCK + 1, BLOCK, 2 * BLOCK)
+MANY_BLOCKS = (5 * BLOCK + 77, BLOCK + 1, 7 * BLOCK + 4095)
+
+
 @each_platform
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("kind", one_in(2, (np.float32, np.float64)))
-def test_sums_of_several_blocks(platform: str, kind: type[np.number[Any]]) -> None:
+@pytest.mark.parametrize("lengths", [FEW_BLOCKS, pytest.param(MANY_BLOCKS, marks=long)], ids=["few", "many"])
+def test_sums_of_several_blocks(platform: str, kind: type[np.number[Any]], lengths: tuple[int, ...]) -> None:
     """Their values join in pairs."""
     on, run = as_gpu(platform), None
-    for shared in (5 * BLOCK + 77, BLOCK, BLOCK + 1, 2 * BLOCK, 7 * BLOCK + 4095):
+    for shared in lengths:
         data = numbers((3, shared), kind), numbers((shared, 4), kind)
         planned, arguments = loops("greedy", [A.matmul(*map(use, data))])
         run = run or compiled(on, planned)
