@@ -13,6 +13,7 @@ from accel.errors import AccelInternalError
 from accel.ilp.problem.options import Options
 from accel.labelled.construction.build import build
 from accel.passes import Pass, Step, through
+from tests import untyped
 
 
 def _odd(number: int) -> None:
@@ -47,6 +48,6 @@ def test_who_listens_hears_of_each_step() -> None:
 @pytest.mark.solver
 def test_each_pass_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="accel"):
-        A.run(A.map(lambda x: x + 11, A.use(np.arange(3.0))), backend="llvm")
+        untyped.run(A.map(lambda x: x + 11, A.use(np.arange(3.0))), backend="llvm")
     names = [record.message.partition(" in ")[0] for record in caplog.records if record.name == "accel.passes"]
     assert names == ["labelled, simplify", "labelled, copies", "absorb", "plan", "fusedast", "ir", "schedule"]

@@ -11,6 +11,7 @@ import pytest
 import accel as A
 from accel.ast.tree.text import text
 from tests.marks import long, slow
+from tests.untyped import accel as U
 
 x = np.arange(4, dtype=np.float32)
 m = np.ones((3, 4))
@@ -44,13 +45,13 @@ def test_scalar_operators(golden: Callable[[str], None]) -> None:
 
 
 def test_tuples_and_maybes(golden: Callable[[str], None]) -> None:
-    xs = A.use(x)
-    pairs = A.zip(xs, A.map(lambda v: v > 1, xs))
+    xs = U.use(x)
+    pairs = U.zip(xs, U.map(lambda v: v > 1, xs))
     golden(
         shown(
-            A.map(lambda p: A.lift(p[1], A.lift(p[0])), pairs),
-            A.map(lambda p: A.fromMaybe(0, A.cond(p[1], A.just(p[0]), A.nothing())), pairs),
-            A.unzip(A.indexed(xs))[0],
+            U.map(lambda p: U.lift(p[1], U.lift(p[0])), pairs),
+            U.map(lambda p: U.fromMaybe(0, U.cond(p[1], U.just(p[0]), U.nothing())), pairs),
+            U.unzip(U.indexed(xs))[0],
         )
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 from tests.ast.evaluation import check
 
 XS = np.arange(3)
@@ -67,7 +68,7 @@ def test_nulls_are_no_numbers(given: Any, hint: str) -> None:
     with pytest.raises(A.AccelTypeError, match=rf"(?s)without nulls, got an? \w+ with [12]\n.*{hint}"):
         A.use(given)
     with pytest.raises(A.AccelTypeError, match="without nulls"):
-        A.runN(lambda xs: xs, backend="interpreter")(given)
+        untyped.runN(lambda xs: xs, backend="interpreter")(given)
 
 
 def test_a_count_that_fails_is_the_objects_fault() -> None:
@@ -119,8 +120,10 @@ def test_memory_of_any_kind(backend: Any) -> None:
         frozen, np.arange(4, dtype=">f8"), np.arange(4.0)[::-1], np.broadcast_to(2.5, 4), packed["x"],
         np.arange(8.0)[::2], np.arange(8.0).reshape(4, 2)[:, 1], array.array("d", range(4)),
     ]  # fmt: skip
-    function: Any = A.runN(lambda *arrays: tuple(A.map(lambda x: x + 1, xs) for xs in arrays[:5]), backend=backend)
-    rest: Any = A.runN(lambda *arrays: tuple(A.scanl1(A.add, xs) for xs in arrays), backend=backend)
+    function: Any = untyped.runN(
+        lambda *arrays: tuple(A.map(lambda x: x + 1, xs) for xs in arrays[:5]), backend=backend
+    )
+    rest: Any = untyped.runN(lambda *arrays: tuple(A.scanl1(A.add, xs) for xs in arrays), backend=backend)
     for _ in range(2):
         for got, each in zip(function(*given), given, strict=False):
             np.testing.assert_array_equal(got, np.asarray(each) + 1)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 from tests.ast.evaluation import check, value
 
 I32 = np.array([0, 1, -1, 2, 7, -7, 12, 100, 2**31 - 1, -(2**31)], np.int32)
@@ -214,7 +215,7 @@ def test_functions_of_one_name_by_operator_and_for_passing_along() -> None:
 def test_literals_fit_their_types_to_the_last(kind: type[np.integer[Any]]) -> None:
     limits = np.iinfo(kind)
     for each in (int(limits.min), int(limits.max)):
-        assert A.run(A.unit(A.constant(each, kind))).item() == each
+        assert untyped.run(A.unit(A.constant(each, kind))).item() == each
     for each in (int(limits.min) - 1, int(limits.max) + 1):
         with pytest.raises(A.AccelTypeError, match=rf"{each} does not fit"):
             A.constant(each, kind)

@@ -9,31 +9,32 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests.untyped import accel as U
 from tests.untyped import run
 
 MATRIX = np.arange(12.0).reshape(3, 4)
 VECTOR = np.arange(6.0)
 
 CASES: list[Callable[[Any], Any]] = [
-    lambda n: A.reverseOn(n, A.use(MATRIX)),
-    lambda n: A.takeOn(n, n, A.use(MATRIX)),
-    lambda n: A.transposeOn(n, 0, A.use(MATRIX)),
-    lambda n: A.concatOn(n, A.use(MATRIX), A.use(MATRIX)),
-    lambda n: A.fold(A.add, 0, A.use(MATRIX), dims=n),
-    lambda n: A.random.uniform(A.random.split(A.random.key(n), n + n)[1], (n + n,), np.float64),
-    lambda n: A.update(A.use(VECTOR), (slice(n, n + n, n),), A.fill((1,), 9.0)),
-    lambda n: A.tensordot(A.use(VECTOR), A.use(VECTOR), n),
-    lambda n: A.tensordot(A.use(MATRIX), A.use(MATRIX), ((n,), (n,))),
-    lambda n: A.reshape((n * 2, 3), A.use(VECTOR)),
-    lambda n: A.fill((n,), 1.0),
-    lambda n: A.unit(A.use(VECTOR)[n]),
-    lambda n: A.unit(A.use(MATRIX)[n, n]),
-    lambda n: A.slice(A.use(MATRIX), (n, A.All)),
-    lambda n: A.replicate((n, A.All), A.use(VECTOR)),
-    lambda n: A.iterate(n, lambda xs: A.map(lambda x: x + 1, xs), A.use(VECTOR)),
-    lambda n: A.topK(n, A.use(VECTOR)),
-    lambda n: A.flip(n, 0, A.use(MATRIX)),
-    lambda n: A.generate((4,), lambda ix: A.shiftL(ix[0], n)),
+    lambda n: U.reverseOn(n, U.use(MATRIX)),
+    lambda n: U.takeOn(n, n, U.use(MATRIX)),
+    lambda n: U.transposeOn(n, 0, U.use(MATRIX)),
+    lambda n: U.concatOn(n, U.use(MATRIX), U.use(MATRIX)),
+    lambda n: U.fold(U.add, 0, U.use(MATRIX), dims=n),
+    lambda n: U.random.uniform(U.random.split(U.random.key(n), n + n)[1], (n + n,), np.float64),
+    lambda n: U.update(U.use(VECTOR), (slice(n, n + n, n),), U.fill((1,), 9.0)),
+    lambda n: U.tensordot(U.use(VECTOR), U.use(VECTOR), n),
+    lambda n: U.tensordot(U.use(MATRIX), U.use(MATRIX), ((n,), (n,))),
+    lambda n: U.reshape((n * 2, 3), U.use(VECTOR)),
+    lambda n: U.fill((n,), 1.0),
+    lambda n: U.unit(U.use(VECTOR)[n]),
+    lambda n: U.unit(U.use(MATRIX)[n, n]),
+    lambda n: U.slice(U.use(MATRIX), (n, U.All)),
+    lambda n: U.replicate((n, U.All), U.use(VECTOR)),
+    lambda n: U.iterate(n, lambda xs: U.map(lambda x: x + 1, xs), U.use(VECTOR)),
+    lambda n: U.topK(n, U.use(VECTOR)),
+    lambda n: U.flip(n, 0, U.use(MATRIX)),
+    lambda n: U.generate((4,), lambda ix: U.shiftL(ix[0], n)),
 ]
 
 

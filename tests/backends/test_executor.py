@@ -9,6 +9,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelShapeError
+from tests import untyped
 
 Floats = A.Acc[A.Vector[np.float64]]
 
@@ -55,7 +56,7 @@ def test_an_argument_that_the_program_makes_shorter() -> None:
     def swapped(ys: A.Acc[Any], xs: A.Acc[Any]) -> A.Acc[Any]:  # Any: arrays of float64
         return longer(xs, ys)
 
-    fast = A.runN(swapped)
+    fast = untyped.runN(swapped)
     assert fast(np.ones(3), np.ones(2)).tolist() == [1, 2, 3]
     with pytest.raises(AccelShapeError, match="zipWith needs arrays of equal shape"):
         fast(np.ones(0), np.ones(0))
@@ -67,5 +68,5 @@ def test_one_branch_is_taken(flag: bool, backend: str) -> None:
     xs = A.use(np.arange(4.0))
     condition = A.use(np.array(flag))
     taken = A.acond(A.the(condition), A.map(lambda x: x + 1, xs), A.filter(lambda x: x > 1, xs)[0])
-    results = A.run((taken, A.sum(taken)), backend=backend)
+    results = untyped.run((taken, A.sum(taken)), backend=backend)
     assert (results[0].tolist(), float(results[1])) == (([1, 2, 3, 4], 10) if flag else ([2, 3], 5))

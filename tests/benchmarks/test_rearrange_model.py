@@ -8,6 +8,7 @@ import pytest
 import accel as A
 from benchmarks.rearrange import Product, apart
 from benchmarks.rearrange_model import look, nests
+from tests import untyped
 
 pytestmark = pytest.mark.llvm
 
@@ -33,5 +34,5 @@ def test_products_of_several_threads() -> None:
     turned = Product(1, 5, 7, 3, (True, False))
     x, y = turned.arguments("f4")
     assert x.shape == (7, 5)
-    np.testing.assert_allclose(A.runN(turned.own)(x, y), turned.numpy(x, y), rtol=1e-5)
+    np.testing.assert_allclose(untyped.runN(turned.own)(x, y), turned.numpy(x, y), rtol=1e-5)
     assert all(seconds > 0 for pair in apart([turned], "f4", 2) for seconds in pair)

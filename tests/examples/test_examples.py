@@ -20,6 +20,7 @@ from scipy.signal import convolve2d
 import accel as A
 from accel.support.choices import STRATEGIES, Strategy
 from examples import black_scholes, canny, dotp, kmeans, life, multigrid, normalise, pagerank
+from tests import untyped
 from tests.marks import long, one_in, slow
 
 ROOT = Path(__file__).parents[2]
@@ -170,7 +171,7 @@ def multigrid_numpy(v: Floats, cycles: int) -> float:
 @pytest.mark.parametrize("backend", ["llvm", pytest.param("opencl", marks=pytest.mark.opencl)])
 def test_multigrid_at_sizes_of_no_class(backend: str, n: int, cycles: int) -> None:
     v = np.random.default_rng(n).standard_normal((n, n, n))
-    norm = A.runN(lambda v: multigrid.multigrid(v, n, cycles), backend=backend)(v)
+    norm = untyped.runN(lambda v: multigrid.multigrid(v, n, cycles), backend=backend)(v)
     np.testing.assert_allclose(norm, multigrid_numpy(v, cycles), rtol=1e-11)
 
 

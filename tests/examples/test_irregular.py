@@ -13,6 +13,7 @@ from skimage.exposure import equalize_hist
 
 import accel as A
 from examples import components, equalised, quickhull, radix_sort
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
 pytestmark = pytest.mark.solver
@@ -57,7 +58,7 @@ POINTS = {
 @pytest.mark.parametrize("name", POINTS)
 def test_hulls_are_qhull_s(name: str, backend: str) -> None:
     points = unstructured_to_structured(POINTS[name].astype(np.float64), quickhull.POINT)
-    found = A.runN(quickhull.quickhull, backend=backend)(points)
+    found = untyped.runN(quickhull.quickhull, backend=backend)(points)
     np.testing.assert_array_equal(found, quickhull.quickhull_scipy(points))
 
 
@@ -78,7 +79,7 @@ GRAPHS: dict[str, tuple[int, list[tuple[int, int]]]] = {
 def test_components_are_scipy_s(name: str, backend: str) -> None:
     nodes, edges = GRAPHS[name]
     sources, targets = np.array(edges, np.int64).reshape(-1, 2).T.copy()
-    found = A.runN(components.components, backend=backend)(np.int64(nodes), sources, targets)
+    found = untyped.runN(components.components, backend=backend)(np.int64(nodes), sources, targets)
     np.testing.assert_array_equal(found, components.components_scipy(nodes, sources, targets) if nodes else [])
     np.testing.assert_array_equal(found, components.components_numpy(nodes, sources, targets))
 

@@ -13,6 +13,7 @@ import accel as A
 from accel.support.choices import Strategy
 from examples import conjugate_gradients, flashattention, nbody
 from examples.flashattention import Floats, Table, by_rows, inputs, naive, tiled
+from tests import untyped
 from tests.marks import long, slow
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
@@ -78,7 +79,7 @@ def test_attention_is_the_same_with_every_strategy(strategy: Strategy) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_bodies_move_as_numpy_moves_them(backend: str) -> None:
     bodies = nbody.stars(7)
-    found = A.runN(nbody.simulated, backend=backend)(bodies, np.int64(5), np.float64(0.01))
+    found = untyped.runN(nbody.simulated, backend=backend)(bodies, np.int64(5), np.float64(0.01))
     expected = nbody.simulated_numpy(bodies, 5, 0.01)
     for part in ("place", "speed"):
         for axis in "xyz":
@@ -91,7 +92,7 @@ def test_a_step_of_bodies_is_one_loop_that_stores_bodies_only() -> None:
 
 
 def test_a_body_alone_moves_on() -> None:
-    (body,) = A.runN(nbody.simulated)(nbody.planets()[1:2], np.int64(10), np.float64(0.01))
+    (body,) = untyped.runN(nbody.simulated)(nbody.planets()[1:2], np.int64(10), np.float64(0.01))
     start = nbody.planets()[1]
     assert body["speed"] == start["speed"]
     np.testing.assert_allclose(body["place"]["x"], start["place"]["x"] + 0.1 * start["speed"]["x"], rtol=1e-12)
@@ -100,7 +101,7 @@ def test_a_body_alone_moves_on() -> None:
 @pytest.mark.parametrize(("backend", "points"), [("interpreter", 30), ("llvm", 30), ("llvm", 700), ("opencl", 700)])
 def test_solutions_are_scipy_s_after_as_many_turns(backend: str, points: int) -> None:
     matrix, b = conjugate_gradients.inputs(points)
-    x, turns = A.runN(conjugate_gradients.solve, backend=backend)(matrix.indptr, matrix.indices, matrix.data, b)
+    x, turns = untyped.runN(conjugate_gradients.solve, backend=backend)(matrix.indptr, matrix.indices, matrix.data, b)
     steps: list[object] = []
     expected, _ = cg(matrix, b, rtol=conjugate_gradients.TOLERANCE, callback=steps.append)
     np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)

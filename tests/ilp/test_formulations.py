@@ -26,6 +26,7 @@ from accel.ilp.solvers import find, is_installed
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Solution
 from accel.support.choices import CostName, Duplicate, FormulationName, SolverName
+from tests import untyped
 from tests.ilp.agreement import FORMULATIONS, disagreements, expressible, graph_of, installed
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
@@ -205,9 +206,9 @@ def test_robinson_knows_no_gathers() -> None:
         A.using(formulation="robinson"),
         pytest.raises(AccelValueError, match="knows no gathers, and the program has one: reverse"),
     ):
-        A.run(A.reverse(A.use(np.arange(3.0))))
+        untyped.run(A.reverse(A.use(np.arange(3.0))))
     with A.using(formulation="robinson", strategy="greedy"):
-        assert A.run(A.reverse(A.use(np.arange(3.0)))).tolist() == [2.0, 1.0, 0.0]
+        assert untyped.run(A.reverse(A.use(np.arange(3.0)))).tolist() == [2.0, 1.0, 0.0]
 
 
 @pytest.mark.llvm

@@ -12,6 +12,7 @@ import accel as A
 from accel.compile import stages
 from accel.ilp.problem.clustering import Plan, Recomputation
 from accel.ilp.problem.options import Options
+from tests import untyped
 from tests.labelled.programs import AnyAcc, AnyExp
 from tests.labelled.programs import program as labelled
 from tests.marks import one_in
@@ -148,7 +149,7 @@ def test_a_load_out_of_bounds_is_an_error_of_the_same_place() -> None:
     messages = []
     for duplicate in DUPLICATE:
         with pytest.raises(A.AccelIndexError) as caught:
-            A.run(out, duplicate=duplicate)
+            untyped.run(out, duplicate=duplicate)
         messages.append(str(caught.value))
     assert messages[0] == messages[1] == messages[2]
     (each,) = stages(labelled([out]), Options(duplicate=True)).plan.recomputations

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 # Any: one function for all integers.
 CHOICES: dict[str, Callable[[A.Exp[Any], A.Exp[Any], A.Exp[Any]], A.Exp[Any]]] = {
@@ -42,7 +43,7 @@ def test_in_a_scatter(kind: type[np.integer[Any]]) -> None:
         chosen = [lambda a, b, choose=choose: choose(a, b, ones) for choose in CHOICES.values()]
         return tuple(A.scatterWith(choose, xs, A.zip(to, xs)) for choose in chosen)
 
-    expected = A.runN(program, backend="interpreter")(values, places)
-    found = A.runN(program, backend="opencl")(values, places)
+    expected = untyped.runN(program, backend="interpreter")(values, places)
+    found = untyped.runN(program, backend="opencl")(values, places)
     for name, one, other in zip(CHOICES, found, expected, strict=True):
         np.testing.assert_array_equal(one, other, err_msg=name)

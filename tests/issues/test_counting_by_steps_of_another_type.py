@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 
 def test_a_start_meets_its_step() -> None:
     half = A.the(A.use(np.array(0.5, np.float32)))
-    assert A.run(A.enumFromStepN((3,), 1, half)).tolist() == [1.0, 1.5, 2.0]
-    assert A.run(A.enumFromStepN((3,), 1, half)).dtype == np.float32
-    assert A.run(A.enumFromStepN((3,), half, 2)).tolist() == [0.5, 2.5, 4.5]
-    assert A.run(A.enumFromStepN((3,), 1, 0.5)).tolist() == [1.0, 1.5, 2.0]
-    assert A.run(A.enumFromStepN((3,), A.constant(254, np.uint8), 1)).tolist() == [254, 255, 0]
+    assert untyped.run(A.enumFromStepN((3,), 1, half)).tolist() == [1.0, 1.5, 2.0]
+    assert untyped.run(A.enumFromStepN((3,), 1, half)).dtype == np.float32
+    assert untyped.run(A.enumFromStepN((3,), half, 2)).tolist() == [0.5, 2.5, 4.5]
+    assert untyped.run(A.enumFromStepN((3,), 1, 0.5)).tolist() == [1.0, 1.5, 2.0]
+    assert untyped.run(A.enumFromStepN((3,), A.constant(254, np.uint8), 1)).tolist() == [254, 255, 0]
 
 
 def test_other_types_stay_apart() -> None:

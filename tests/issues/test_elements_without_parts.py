@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
+from tests.untyped import accel as U
 
 XS = np.arange(5)
 # Any: tuples without items have no type parameters that mypy could follow.
@@ -21,21 +23,21 @@ def _first(p: Any, _: Any) -> Any:
 
 
 SHAPED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
-    "unit": (lambda: A.unit(A.lift()), ()),
+    "unit": (lambda: U.unit(U.lift()), ()),
     "fill": (lambda: UNITS, (3, 2)),
     "map": (lambda: LINE, (5,)),
-    "fold": (lambda: A.fold(_first, A.lift(), UNITS), (3,)),
-    "foldSeg": (lambda: A.foldSeg(_first, A.lift(), LINE, A.use(np.array([2, 3]))), (2,)),
-    "scanl": (lambda: A.scanl(_first, A.lift(), UNITS), (3, 3)),
-    "scanl1Seg": (lambda: A.scanl1Seg(_first, LINE, A.use(np.array([2, 3]))), (5,)),
-    "scanrTotal": (lambda: A.scanrTotal(_first, A.lift(), UNITS)[1], (3,)),
-    "gather": (lambda: A.gather(A.use(np.array([4, 0])), LINE), (2,)),
-    "append": (lambda: A.append(LINE, LINE), (10,)),
-    "permute": (lambda: A.permute(_first, LINE, lambda ix: A.just(ix), LINE), (5,)),
-    "compute": (lambda: A.compute(UNITS), (3, 2)),
-    "iterate": (lambda: A.iterate(2, lambda x: A.drop(1, x), LINE), (3,)),
-    "filter": (lambda: A.filter(lambda _: A.constant(True), UNITS)[0], (6,)),
-    "filter of nothing": (lambda: A.filter(lambda _: A.constant(False), UNITS)[0], (0,)),
+    "fold": (lambda: U.fold(_first, U.lift(), UNITS), (3,)),
+    "foldSeg": (lambda: U.foldSeg(_first, U.lift(), LINE, U.use(np.array([2, 3]))), (2,)),
+    "scanl": (lambda: U.scanl(_first, U.lift(), UNITS), (3, 3)),
+    "scanl1Seg": (lambda: U.scanl1Seg(_first, LINE, U.use(np.array([2, 3]))), (5,)),
+    "scanrTotal": (lambda: U.scanrTotal(_first, U.lift(), UNITS)[1], (3,)),
+    "gather": (lambda: U.gather(U.use(np.array([4, 0])), LINE), (2,)),
+    "append": (lambda: U.append(LINE, LINE), (10,)),
+    "permute": (lambda: U.permute(_first, LINE, lambda ix: U.just(ix), LINE), (5,)),
+    "compute": (lambda: U.compute(UNITS), (3, 2)),
+    "iterate": (lambda: U.iterate(2, lambda x: U.drop(1, x), LINE), (3,)),
+    "filter": (lambda: U.filter(lambda _: U.constant(True), UNITS)[0], (6,)),
+    "filter of nothing": (lambda: U.filter(lambda _: U.constant(False), UNITS)[0], (0,)),
 }
 
 
@@ -44,7 +46,7 @@ SHAPED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 def test_it_has_its_shape(name: str, backend: str) -> None:
     program, shape = SHAPED[name]
     array = program()
-    sizes = A.run(tuple(A.unit(array.shape[axis]) for axis in range(len(shape))), backend=backend)
+    sizes = untyped.run(tuple(A.unit(array.shape[axis]) for axis in range(len(shape))), backend=backend)
     assert tuple(int(size) for size in sizes) == shape
     assert A.run(array, backend=backend) == ()
 

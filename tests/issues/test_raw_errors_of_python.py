@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
+from tests.untyped import accel as U
 
 # Any: these programs are wrong on purpose.
 vector: Any = A.use(np.ones(3))
@@ -41,19 +43,19 @@ def add_in_place() -> None:
 
 
 WRONG: dict[str, tuple[type[A.AccelError], Callable[[], object]]] = {
-    "toIndex of two ranks": (A.AccelTypeError, lambda: A.toIndex(A.index(3, 4), line)),
-    "intersect of two ranks": (A.AccelTypeError, lambda: A.intersect(A.index(3, 4), line)),
-    "indexHead of no index": (A.AccelTypeError, lambda: A.indexHead(point)),
-    "indexTail of no index": (A.AccelTypeError, lambda: A.indexTail(point)),
-    "toIndex of floats": (A.AccelTypeError, lambda: A.toIndex(A.lift(1.5, 2.5), A.lift(0.5, 1.5))),
-    "shapeSize of floats": (A.AccelTypeError, lambda: A.shapeSize(A.lift(1.5, 2.5))),
-    "unindex of floats": (A.AccelTypeError, lambda: A.unindex(A.lift(1.5, 2.5))),
-    "shape of a tuple": (A.AccelTypeError, lambda: A.shape((2, 3))),  # type: ignore[arg-type]  # wrong on purpose
-    "size of an array of the host": (A.AccelTypeError, lambda: A.size(array)),
-    "null of a list": (A.AccelTypeError, lambda: A.null([])),  # type: ignore[arg-type]  # wrong on purpose
-    "linearIndex of an array of the host": (A.AccelTypeError, lambda: A.linearIndex(array, 0)),
-    "linearIndex of an Exp": (A.AccelTypeError, lambda: A.linearIndex(pair, 0)),
-    "a record of no class": (A.AccelTypeError, lambda: A.Record(pair)),  # type: ignore[call-arg]  # wrong on purpose
+    "toIndex of two ranks": (A.AccelTypeError, lambda: U.toIndex(U.index(3, 4), line)),
+    "intersect of two ranks": (A.AccelTypeError, lambda: U.intersect(U.index(3, 4), line)),
+    "indexHead of no index": (A.AccelTypeError, lambda: U.indexHead(point)),
+    "indexTail of no index": (A.AccelTypeError, lambda: U.indexTail(point)),
+    "toIndex of floats": (A.AccelTypeError, lambda: U.toIndex(U.lift(1.5, 2.5), U.lift(0.5, 1.5))),
+    "shapeSize of floats": (A.AccelTypeError, lambda: U.shapeSize(U.lift(1.5, 2.5))),
+    "unindex of floats": (A.AccelTypeError, lambda: U.unindex(U.lift(1.5, 2.5))),
+    "shape of a tuple": (A.AccelTypeError, lambda: U.shape((2, 3))),
+    "size of an array of the host": (A.AccelTypeError, lambda: U.size(array)),
+    "null of a list": (A.AccelTypeError, lambda: U.null([])),
+    "linearIndex of an array of the host": (A.AccelTypeError, lambda: U.linearIndex(array, 0)),
+    "linearIndex of an Exp": (A.AccelTypeError, lambda: U.linearIndex(pair, 0)),
+    "a record of no class": (A.AccelTypeError, lambda: U.Record(pair)),
     "an item by name": (A.AccelTypeError, lambda: pair["a"]),
     "a slice of a tuple": (A.AccelTypeError, lambda: pair[0:1]),
     "assignment to an array": (A.AccelTypeError, assign),
@@ -64,34 +66,34 @@ WRONG: dict[str, tuple[type[A.AccelError], Callable[[], object]]] = {
     "a NumPy scalar times an Acc": (A.AccelTypeError, lambda: np.float64(2) * vector),
     "divmod of an Acc": (A.AccelTypeError, lambda: divmod(vector, 2)),
     "round of an Acc": (A.AccelTypeError, lambda: round(vector)),
-    "use of an Acc": (A.AccelTypeError, lambda: A.use(vector)),
-    "a record without fields": (A.AccelTypeError, lambda: A.use(np.zeros(3, np.dtype([])))),
-    "an array as a strategy": (A.AccelValueError, lambda: A.run(vector, strategy=array)),
-    "an array as a cost": (A.AccelValueError, lambda: A.run(vector, cost=array)),
-    "a wrong setting for using, without with": (A.AccelValueError, lambda: A.using(backend="x")),
-    "a wrong setting for a decorator": (A.AccelValueError, lambda: A.runN(strategy=array)),
-    "None as a function": (A.AccelTypeError, lambda: A.runN(missing)),
-    "None as a function of one array": (A.AccelTypeError, lambda: A.run1(missing)),
-    "None as a function for many arrays": (A.AccelTypeError, lambda: A.stream(missing, [])),
+    "use of an Acc": (A.AccelTypeError, lambda: U.use(vector)),
+    "a record without fields": (A.AccelTypeError, lambda: U.use(np.zeros(3, np.dtype([])))),
+    "an array as a strategy": (A.AccelValueError, lambda: U.run(vector, strategy=array)),
+    "an array as a cost": (A.AccelValueError, lambda: U.run(vector, cost=array)),
+    "a wrong setting for using, without with": (A.AccelValueError, lambda: U.using(backend="x")),
+    "a wrong setting for a decorator": (A.AccelValueError, lambda: U.runN(strategy=array)),
+    "None as a function": (A.AccelTypeError, lambda: U.runN(missing)),
+    "None as a function of one array": (A.AccelTypeError, lambda: U.run1(missing)),
+    "None as a function for many arrays": (A.AccelTypeError, lambda: U.stream(missing, [])),
     "a boundary that is called": (A.AccelTypeError, lambda: boundary()),
     "All that is called": (A.AccelTypeError, lambda: every()),
-    "a setting that Python does not write": (A.AccelValueError, lambda: A.run(vector, threads=10**5000)),
-    "a number that Python does not write": (A.AccelTypeError, lambda: A.constant(10**5000)),
-    "more dimensions than NumPy has": (A.AccelTypeError, lambda: A.fill(tall, 0)),
-    "a builtin of another number of arguments": (A.AccelTypeError, lambda: A.zipWith(kind, vector, vector)),
-    "an alias of a class as a function": (A.AccelTypeError, lambda: A.map(alias, vector)),
-    "a class of several types": (A.AccelTypeError, lambda: A.cast(A.constant(1), several)),
+    "a setting that Python does not write": (A.AccelValueError, lambda: U.run(vector, threads=10**5000)),
+    "a number that Python does not write": (A.AccelTypeError, lambda: U.constant(10**5000)),
+    "more dimensions than NumPy has": (A.AccelTypeError, lambda: U.fill(tall, 0)),
+    "a builtin of another number of arguments": (A.AccelTypeError, lambda: U.zipWith(kind, vector, vector)),
+    "an alias of a class as a function": (A.AccelTypeError, lambda: U.map(alias, vector)),
+    "a class of several types": (A.AccelTypeError, lambda: U.cast(U.constant(1), several)),
     "a class of NumPy's as the function of a stencil": (
         A.AccelTypeError,
-        lambda: A.stencil(kind32, A.boundary.clamp, vector),
+        lambda: U.stencil(kind32, U.boundary.clamp, vector),
     ),
-    "tuples in tuples for a compiled function": (A.AccelTypeError, lambda: A.runN(A.sum)(nested)),
-    "an object without a text as a setting": (A.AccelValueError, lambda: A.run(vector, backend=boundaries)),
-    "an Exp of an Exp": (A.AccelTypeError, lambda: A.map(expression, vector)),
+    "tuples in tuples for a compiled function": (A.AccelTypeError, lambda: U.runN(U.sum)(nested)),
+    "an object without a text as a setting": (A.AccelValueError, lambda: U.run(vector, backend=boundaries)),
+    "an Exp of an Exp": (A.AccelTypeError, lambda: U.map(expression, vector)),
     "an Exp as an item of a type": (A.AccelTypeError, lambda: A.Vector[pair]),
-    "tuples in tuples": (A.AccelTypeError, lambda: A.run(nested)),
-    "tuples in tuples, used": (A.AccelTypeError, lambda: A.use(nested)),
-    "a wrong setting for runN": (A.AccelValueError, lambda: A.runN(lambda xs: xs, strategy=array)),
+    "tuples in tuples": (A.AccelTypeError, lambda: U.run(nested)),
+    "tuples in tuples, used": (A.AccelTypeError, lambda: U.use(nested)),
+    "a wrong setting for runN": (A.AccelValueError, lambda: U.runN(lambda xs: xs, strategy=array)),
 }
 
 
@@ -136,7 +138,7 @@ def test_arrays_have_as_many_dimensions_as_in_numpy(backend: str) -> None:
     shape: Any = (1,) * 63 + (2,)  # mypy knows shapes of up to five extents
     high = A.generate(shape, lambda ix: A.unindex(ix)[63])
     assert (
-        A.run(A.map(lambda x: x + 1, high), backend=backend).tolist()
+        untyped.run(A.map(lambda x: x + 1, high), backend=backend).tolist()
         == np.arange(1, 3).reshape((1,) * 63 + (2,)).tolist()
     )
 

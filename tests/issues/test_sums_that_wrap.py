@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 BACKENDS = ("interpreter", "llvm", "opencl")
 Number = A.Exp[np.int64]
@@ -34,12 +35,12 @@ def raised_difference(left: Number, right: Number) -> Number:
 def test_an_index_that_wraps_is_out_of_bounds(index: Any, left: int, right: int, backend: str) -> None:
     given = [np.full(40, number, np.int64) for number in (left, right)]
     with pytest.raises(A.AccelIndexError, match="is out of bounds for an array of shape"), A.using(backend=backend):
-        A.run(A.zipWith(lambda x, y: table()[index(x, y)], *map(A.use, given)))
+        untyped.run(A.zipWith(lambda x, y: table()[index(x, y)], *map(A.use, given)))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_is_right_where_it_does_not_wrap(backend: str) -> None:
     x, y = np.array([2, -(2**62), 9]), np.array([3, -(2**62), -9])
     with A.using(backend=backend):
-        found = A.run(A.zipWith(lambda a, b: table()[capped_sum(a, b)], A.use(x), A.use(y)))
+        found = untyped.run(A.zipWith(lambda a, b: table()[capped_sum(a, b)], A.use(x), A.use(y)))
     assert found.tolist() == [50, 0, 0]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 Vectors = list[A.Acc[A.Vector[np.int64]]]
 START = np.arange(3)
@@ -59,7 +60,7 @@ def _inner_state_in_outer_step() -> object:
         result = A.awhile(lambda ys: A.unit(A.length(ys) > 3), inner, xs)  # the loop
         return A.zipWith(A.add, result, kept[0])  # the use
 
-    return A.run(A.awhile(lambda xs: A.unit(A.length(xs) > 3), step, A.use(START)))
+    return untyped.run(A.awhile(lambda xs: A.unit(A.length(xs) > 3), step, A.use(START)))
 
 
 def _argument_of_runn() -> object:

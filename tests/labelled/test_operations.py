@@ -12,7 +12,6 @@ from typing import get_args
 import numpy as np
 import pytest
 
-import accel as A
 from accel.ast.tree.leaves import to_host
 from accel.errors import AccelError
 from accel.labelled import programs, rewrite
@@ -34,6 +33,7 @@ from accel.labelled.operations import Flag, Kind, Role, describe, rebuild, with_
 from accel.labelled.passes.limit import limit_components
 from accel.labelled.scalar import Function
 from tests.labelled.programs import AnyAcc, AnyArray, built, integers, use
+from tests.untyped import accel as U
 
 XS = integers((7,))
 MATRIX = integers((3, 4))
@@ -42,23 +42,23 @@ MATRIX = integers((3, 4))
 def some_of_each() -> list[AnyAcc]:
     """Results that take every operation but `force`."""
     xs, m = use(XS), use(MATRIX)
-    kept, counts = A.filter(lambda x: x > 0, xs)
-    scan, totals = A.scanlTotal(A.add, 0, m)
-    target = lambda i: A.cond(xs[i] > 0, A.just(A.index(xs[i] % 8)), A.nothing())  # noqa: E731
-    halves = A.zipWith(lambda a, b: a - b, A.map(lambda x: x * 2, kept), A.take(A.length(kept), xs))
+    kept, counts = U.filter(lambda x: x > 0, xs)
+    scan, totals = U.scanlTotal(U.add, 0, m)
+    target = lambda i: U.cond(xs[i] > 0, U.just(U.index(xs[i] % 8)), U.nothing())  # noqa: E731
+    halves = U.zipWith(lambda a, b: a - b, U.map(lambda x: x * 2, kept), U.take(U.length(kept), xs))
     return [
         kept, counts, scan, totals, halves,
-        A.permute(A.add, A.map(lambda x: x * 3, A.use(np.arange(8))), target, xs),
-        A.permute(A.add, A.use(np.arange(8)), target, xs),
-        A.gather(A.map(lambda x: x % 4, A.use(np.arange(5))), A.map(lambda x: x + 1, xs)),
-        A.fold(A.add, 0, m), A.fold1(lambda a, b: a - b, m), A.scanr(A.sub, 0, m), A.scanl1(A.max, m),
-        A.foldSeg(A.add, 0, m, A.use(np.array([1, 2]))), *A.scanrTotalSeg(A.sub, 0, m, A.use(np.array([1, 2]))),
-        A.transpose(A.map(lambda x: x + 1, m)), A.reshape((4, 3), A.scanl1(A.add, m)),
-        A.argsort(A.map(lambda x: x % 3, m)), A.atrace("xs", A.map(lambda x: x + 5, xs)),
-        A.foreign_acc(lambda a: a * 2, lambda a: A.map(lambda x: x * 2, a), A.map(lambda x: x + 7, xs)),
-        A.generate((A.length(kept),), lambda i: xs[A.unindex(i)[0] % 7]),
-        A.acond(xs[0] > 1, A.map(lambda x: x + xs[2], xs), xs),
-        A.awhile(lambda s: A.unit(s[0] > 1), lambda s: A.map(lambda x: x - xs[1] * 0 - 1, s), xs),
+        U.permute(U.add, U.map(lambda x: x * 3, U.use(np.arange(8))), target, xs),
+        U.permute(U.add, U.use(np.arange(8)), target, xs),
+        U.gather(U.map(lambda x: x % 4, U.use(np.arange(5))), U.map(lambda x: x + 1, xs)),
+        U.fold(U.add, 0, m), U.fold1(lambda a, b: a - b, m), U.scanr(U.sub, 0, m), U.scanl1(U.max, m),
+        U.foldSeg(U.add, 0, m, U.use(np.array([1, 2]))), *U.scanrTotalSeg(U.sub, 0, m, U.use(np.array([1, 2]))),
+        U.transpose(U.map(lambda x: x + 1, m)), U.reshape((4, 3), U.scanl1(U.add, m)),
+        U.argsort(U.map(lambda x: x % 3, m)), U.atrace("xs", U.map(lambda x: x + 5, xs)),
+        U.foreign_acc(lambda a: a * 2, lambda a: U.map(lambda x: x * 2, a), U.map(lambda x: x + 7, xs)),
+        U.generate((U.length(kept),), lambda i: xs[U.unindex(i)[0] % 7]),
+        U.acond(xs[0] > 1, U.map(lambda x: x + xs[2], xs), xs),
+        U.awhile(lambda s: U.unit(s[0] > 1), lambda s: U.map(lambda x: x - xs[1] * 0 - 1, s), xs),
     ]  # fmt: skip
 
 

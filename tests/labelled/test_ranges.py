@@ -20,6 +20,7 @@ from accel.labelled.scalars.ranges import Ranges
 from accel.labelled.scalars.simplify import simplify
 from tests.labelled.programs import AnyAcc, AnyExp, integers, parameter, program, run, same, use
 from tests.marks import one_in
+from tests.untyped import accel as U
 
 N, M = SizeVariable(0), SizeVariable(1)
 SHAPE = (Extent(N, 0), Extent(M, 1))
@@ -157,24 +158,24 @@ def loads_of(point: Callable[[AnyExp, AnyExp, AnyAcc], AnyExp]) -> list[Load]:
 CONDITIONS: dict[str, tuple[bool, Callable[[AnyExp, AnyExp, AnyAcc], AnyExp]]] = {
     "in the interior": (
         True,
-        lambda i, j, xs: A.cond((i > 0) & (j < xs.shape[1] - 1), xs[A.index(i - 1, j + 1)], 0.0),
+        lambda i, j, xs: U.cond((i > 0) & (j < xs.shape[1] - 1), xs[U.index(i - 1, j + 1)], 0.0),
     ),
     "behind what is excluded": (
         True,
-        lambda i, j, xs: A.cond((i == 0) | (j == xs.shape[1] - 1), 0.0, xs[A.index(i - 1, j + 1)]),
+        lambda i, j, xs: U.cond((i == 0) | (j == xs.shape[1] - 1), 0.0, xs[U.index(i - 1, j + 1)]),
     ),
     "of what is computed before": (
         True,
-        lambda i, j, xs: A.cond((i - 3 >= 0) & (i - 3 < xs.shape[0]), xs[A.index(i - 3, j)], 0.0),
+        lambda i, j, xs: U.cond((i - 3 >= 0) & (i - 3 < xs.shape[0]), xs[U.index(i - 3, j)], 0.0),
     ),
     "of conditions in conditions": (
         True,
-        lambda i, j, xs: A.cond(i >= 2, A.cond(j != 0, xs[A.index(i - 2, j - 1)], 0.0), 1.0),
+        lambda i, j, xs: U.cond(i >= 2, U.cond(j != 0, xs[U.index(i - 2, j - 1)], 0.0), 1.0),
     ),
-    "of the wrong branch": (False, lambda i, j, xs: A.cond(i > 0, 0.0, xs[A.index(i - 1, j)])),
-    "one too far": (False, lambda i, j, xs: A.cond(i > 0, xs[A.index(i - 2, j)], 0.0)),
-    "one of two that need not hold": (False, lambda i, j, xs: A.cond((i > 0) | (j > 0), xs[A.index(i - 1, j)], 0.0)),
-    "the other extent": (False, lambda i, j, xs: A.cond(i < xs.shape[1] - 1, xs[A.index(i + 1, j)], 0.0)),
+    "of the wrong branch": (False, lambda i, j, xs: U.cond(i > 0, 0.0, xs[U.index(i - 1, j)])),
+    "one too far": (False, lambda i, j, xs: U.cond(i > 0, xs[U.index(i - 2, j)], 0.0)),
+    "one of two that need not hold": (False, lambda i, j, xs: U.cond((i > 0) | (j > 0), xs[U.index(i - 1, j)], 0.0)),
+    "the other extent": (False, lambda i, j, xs: U.cond(i < xs.shape[1] - 1, xs[U.index(i + 1, j)], 0.0)),
 }
 
 
@@ -189,11 +190,11 @@ def test_conditions_keep_indices_in_bounds(name: str) -> None:
 
 
 SELECTED: dict[str, tuple[bool, Callable[[AnyExp, AnyAcc], AnyExp]]] = {
-    "the one before, or the last": (True, lambda i, xs: A.cond(i == 0, xs.shape[0] - 1, i - 1)),
-    "the one behind, or the first": (True, lambda i, xs: A.cond(i == xs.shape[0] - 1, 0, i + 1)),
-    "half of the one before": (True, lambda i, xs: A.cond(i == 0, xs.shape[0] - 1, (i - 1) >> 1)),
-    "of the wrong side": (False, lambda i, xs: A.cond(i != 0, xs.shape[0] - 1, i - 1)),
-    "one too far": (False, lambda i, xs: A.cond(i == 0, xs.shape[0] - 1, i - 2)),
+    "the one before, or the last": (True, lambda i, xs: U.cond(i == 0, xs.shape[0] - 1, i - 1)),
+    "the one behind, or the first": (True, lambda i, xs: U.cond(i == xs.shape[0] - 1, 0, i + 1)),
+    "half of the one before": (True, lambda i, xs: U.cond(i == 0, xs.shape[0] - 1, (i - 1) >> 1)),
+    "of the wrong side": (False, lambda i, xs: U.cond(i != 0, xs.shape[0] - 1, i - 1)),
+    "one too far": (False, lambda i, xs: U.cond(i == 0, xs.shape[0] - 1, i - 2)),
 }
 
 

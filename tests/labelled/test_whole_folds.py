@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 import accel as A
 from accel.labelled.nodes import Fold, Reshape
 from accel.labelled.text import text
+from tests import untyped
 from tests.labelled.programs import AnyAcc, AnyExp, program, use
+from tests.untyped import accel as U
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
 M = np.arange(12).reshape(3, 4) * 7919 % 101
@@ -48,7 +50,7 @@ def test_a_fold_of_all_elements_has_no_view(name: str) -> None:
 def test_the_result_is_that_of_the_view(name: str, backend: str) -> None:
     make, _ = FOLDS[name]
     folded = INDEXED.ravel() if name != "cut into rows" else np.maximum.accumulate(INDEXED.ravel())
-    assert A.run(A.foldAll(A.add, 5, make(use(M))), backend=backend) == folded.sum() + 5
+    assert untyped.run(A.foldAll(A.add, 5, make(use(M))), backend=backend) == folded.sum() + 5
 
 
 def test_a_view_that_others_read_stays() -> None:
@@ -73,27 +75,27 @@ WEIGHTS = np.arange(3)[:, None] * 100 + np.arange(4)
 
 RENAMED: dict[str, tuple[Callable[[AnyAcc, AnyAcc], AnyAcc], NDArray[np.int64]]] = {
     "a generate is cut into rows": (
-        lambda m, v: A.reshape(m.shape, A.generate((A.size(m),), lambda ix: A.unindex(ix)[0] * 5)),
+        lambda m, v: U.reshape(m.shape, U.generate((U.size(m),), lambda ix: U.unindex(ix)[0] * 5)),
         np.arange(12).reshape(3, 4) * 5,
     ),
     "a backpermute is cut into rows": (
-        lambda m, v: A.reshape(
-            m.shape, A.backpermute((A.size(m),), lambda ix: A.index(A.size(m) - 1 - A.unindex(ix)[0]), v)
+        lambda m, v: U.reshape(
+            m.shape, U.backpermute((U.size(m),), lambda ix: U.index(U.size(m) - 1 - U.unindex(ix)[0]), v)
         ),
         V[::-1].reshape(3, 4),
     ),
     "a dimension of one element comes": (
-        lambda m, v: A.reshape((3, 1, 4), A.generate((3, 4), weight)),
+        lambda m, v: U.reshape((3, 1, 4), U.generate((3, 4), weight)),
         WEIGHTS[:, None],
     ),
     "a dimension of one element goes": (
-        lambda m, v: A.reshape(
+        lambda m, v: U.reshape(
             (3, 4),
-            A.generate((3, 1, 4), lambda ix: weight(A.index(A.unindex(ix)[0], A.unindex(ix)[2]))),
+            U.generate((3, 1, 4), lambda ix: weight(U.index(U.unindex(ix)[0], U.unindex(ix)[2]))),
         ),
         WEIGHTS,
     ),
-    "a gather is flattened": (lambda m, v: A.flatten(A.gather(A.map(lambda x: x % 12, m), v)), V[M.ravel() % 12]),
+    "a gather is flattened": (lambda m, v: U.flatten(U.gather(U.map(lambda x: x % 12, m), v)), V[M.ravel() % 12]),
 }
 """What is reshaped, and what it is: scans of it are one loop."""
 

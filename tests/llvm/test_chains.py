@@ -26,6 +26,7 @@ from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.chain import Chain, chain
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import Finding
+from tests import untyped
 from tests.llvm import nests
 from tests.llvm.test_filters import filtered
 from tests.marks import one_in, slow
@@ -210,10 +211,10 @@ def test_folds_in_order_beside_filters(size: int) -> None:
         return A.map(A.fst, farthest), halved, A.filter(lambda x: x > 0, xs)[0]
 
     xs = np.random.default_rng(size).integers(-500, 500, size).astype(np.float32)
-    expected = [np.asarray(each) for each in A.runN(program, backend="llvm", threads=1)(xs)]
+    expected = [np.asarray(each) for each in untyped.runN(program, backend="llvm", threads=1)(xs)]
     assert expected[0].item() == xs.argmax()
     assert np.array_equal(expected[2], xs[xs > 0])
-    assert "totals of" in A.explain(A.runN(program), xs).stages["schedule"]
+    assert "totals of" in A.explain(untyped.runN(program), xs).stages["schedule"]
     for threads in (2, 3, 8):
-        found = A.runN(program, backend="llvm", threads=threads)(xs)
+        found = untyped.runN(program, backend="llvm", threads=threads)(xs)
         assert [np.asarray(each).tobytes() for each in found] == [each.tobytes() for each in expected]

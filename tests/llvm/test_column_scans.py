@@ -23,6 +23,7 @@ from accel.labelled.meaning import order
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings, changed
+from tests import untyped
 from tests.marks import one_in
 
 Given: TypeAlias = Any  # one function for arrays of several types
@@ -199,7 +200,7 @@ def test_an_index_that_is_out_of_bounds_is_the_rows_error() -> None:
     m = A.use(numbers((70, 40)))
     beyond = A.generate((40, 71), lambda ix: m[A.unindex(ix)[1], A.unindex(ix)[0]])
     with pytest.raises(A.AccelIndexError, match=r"\(70, 0\)"):
-        A.run(A.transpose(A.scanl1(A.add, beyond)), backend="llvm")
+        untyped.run(A.transpose(A.scanl1(A.add, beyond)), backend="llvm")
 
 
 def test_a_nan_is_found_where_it_is_made() -> None:

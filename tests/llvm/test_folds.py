@@ -11,6 +11,7 @@ import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
 from accel.labelled.scalar import Block, Compute, Function, Variable
+from tests import untyped
 from tests.llvm import nests
 from tests.marks import one_in
 
@@ -137,7 +138,7 @@ def test_folds_that_do_not_commute_beside_others(rows: int, columns: int) -> Non
 
     def results(**given: Any) -> list[bytes]:
         with A.using(**given):
-            every = A.runN(program)(values)
+            every = untyped.runN(program)(values)
         return [part.tobytes() for each in every for part in (each if isinstance(each, tuple) else (each,))]
 
     expected = results(backend="interpreter")

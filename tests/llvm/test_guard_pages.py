@@ -22,6 +22,7 @@ from accel.backends.protocol import HostArray, compiled
 from accel.ir.nodes import For, Level, LoopDirection, OneToOne, Program, Read, Stream, Within, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
+from tests import untyped
 from tests.guard_pages import PAGE, guarded
 from tests.llvm import nests
 from tests.llvm.test_errors import gathered
@@ -112,7 +113,7 @@ def test_scans_of_rows(form: str, kind: ScalarType, at_end: bool, monkeypatch: p
     monkeypatch.setattr(Buffers, "take", lambda self, element, shape: guarded(at_end, element, shape))
 
     def work() -> None:
-        run = A.runN(SCANS[form], backend="llvm", threads=1)
+        run = untyped.runN(SCANS[form], backend="llvm", threads=1)
         for shape in ((1, 1), (3, 7), (5, 64), (2, 129), (3, 1000), (1, 4097), (0, 3), (3, 0)):
             run(flush(at_end, nests.numbers(kind, prod(shape), 1).reshape(shape), kind))
 

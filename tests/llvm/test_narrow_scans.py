@@ -15,6 +15,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Sca
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import HostArray, compiled
 from accel.ir.nodes import LoopDirection
+from tests import untyped
 from tests.llvm import nests
 from tests.marks import one_in
 
@@ -140,7 +141,7 @@ def test_rows(form: str, kind: ScalarType, threads: int) -> None:
         return combinator(A.add, xs) if form.endswith("1") else combinator(A.add, three, xs)
 
     for rank in (2, 3):
-        run = A.runN(program, backend="llvm", threads=threads)
+        run = untyped.runN(program, backend="llvm", threads=threads)
         for shape in (shape for shape in SHAPES if len(shape) == rank):
             source = np.asarray(nests.numbers(kind, int(np.prod(shape)), 1).reshape(shape))
             np.testing.assert_array_equal(run(source), _rows(source, form))
@@ -157,7 +158,7 @@ def test_totals_and_maps(threads: int) -> None:
         highest = A.scanr1(A.max, doubled)
         return A.map(lambda x: x ^ 3, sums), totals, wide, highest
 
-    run = A.runN(program, backend="llvm", threads=threads)
+    run = untyped.runN(program, backend="llvm", threads=threads)
     for shape in ((3, 1), (5, 64), (7, 129), (300, 301)):
         source = np.asarray(nests.numbers(I8, shape[0] * shape[1], 2).reshape(shape), np.int8)
         doubled = (source * np.int8(2) + np.int8(1)).astype(np.int8)
@@ -179,7 +180,7 @@ def test_pairs() -> None:
     def program(xs: Any, ys: Any, zs: Any) -> Any:
         return A.unzip3(A.scanl1(both, A.zip3(xs, ys, zs)))
 
-    run = A.runN(program, backend="llvm", threads=1)
+    run = untyped.runN(program, backend="llvm", threads=1)
     for size in (1, 63, 64, 65, 300, 4097):
         xs, ys, zs = (nests.numbers(kind, size, k) for k, kind in enumerate((I8, F64, BOOL)))
         expected = np.add.accumulate(xs, dtype=np.int8), np.maximum.accumulate(ys), np.logical_or.accumulate(zs)
@@ -214,7 +215,7 @@ def test_a_fold_in_order_packs_what_takes_several_registers(kind: type[Any]) -> 
     def program(xs: A.Acc[A.Vector[Any]]) -> tuple[A.Acc[Any], A.Acc[Any]]:
         return A.scanl(A.max, A.constant(5, kind), xs), A.foldAll(lambda a, _: a, A.constant(16, kind), xs)
 
-    run = A.runN(program, backend="llvm", threads=1)
+    run = untyped.runN(program, backend="llvm", threads=1)
     for count in (0, 1, 2, 3, 9, 31, 32, 33, 64, 65, 100, 1000, 4097):
         xs = (np.arange(count) * 7 % 100).astype(kind)
         scanned, first = run(xs)

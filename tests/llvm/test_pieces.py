@@ -15,9 +15,11 @@ from accel.backends.protocol import HostArray, compiled
 from accel.errors import AccelValueError
 from accel.ir.meaning.interpret import interpret
 from accel.labelled.meaning.order import BLOCK
+from tests import untyped
 from tests.llvm.test_chains import forced, in_chain
 from tests.marks import one_in
 from tests.schedule.programs import lowered
+from tests.untyped import accel as U
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
 
@@ -40,10 +42,10 @@ def in_order(xs: Handle) -> object:
 
 def farthest(xs: Handle) -> object:
     """A function of several components, of different sizes."""
-    doubles: A.Acc[A.Vector[np.float64]] = A.map(lambda x: A.toFloating(x, np.float64), xs)
-    kept, _ = A.filter(lambda p: p[1] > 0, A.indexed(doubles))
-    seed: Any = (A.index(-1), -1.0)  # Any: the elements have no type here
-    best = A.fold(lambda a, b: A.cond(b[1] > a[1], b, a), seed, kept)
+    doubles: A.Acc[A.Vector[np.float64]] = U.map(lambda x: U.toFloating(x, np.float64), xs)
+    kept, _ = U.filter(lambda p: p[1] > 0, U.indexed(doubles))
+    seed: Any = (U.index(-1), -1.0)  # Any: the elements have no type here
+    best = U.fold(lambda a, b: U.cond(b[1] > a[1], b, a), seed, kept)
     return A.map(lambda p: A.indexHead(p[0]), best), A.map(A.snd, best)
 
 
@@ -115,8 +117,8 @@ def test_large_sums_are_chains() -> None:
     def program(xs: Handle) -> object:
         return A.fold(A.add, 0, A.filter(lambda x: x > 0, xs)[0])
 
-    assert "totals of" in A.explain(A.runN(program), numbers).stages["schedule"]
-    one, several = (A.runN(program, threads=threads) for threads in (1, 4))
+    assert "totals of" in A.explain(untyped.runN(program), numbers).stages["schedule"]
+    one, several = (untyped.runN(program, threads=threads) for threads in (1, 4))
     for size in (600_000, 599_999, 70_000, 600_000):
         assert several(numbers[:size]) == one(numbers[:size])
 

@@ -13,6 +13,7 @@ from accel.errors import AccelIndexError
 from accel.explanation.explain import subject
 from accel.ir.mentions import levels, nests
 from accel.settings import changed
+from tests import untyped
 
 pytestmark = pytest.mark.llvm
 
@@ -65,4 +66,4 @@ def test_what_may_fail_behind_the_hit_still_fails() -> None:
         return first_even(A.gather(places, table))
 
     with pytest.raises(AccelIndexError):
-        A.runN(found)(table, places)
+        untyped.runN(found)(table, places)

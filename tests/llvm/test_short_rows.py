@@ -11,6 +11,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I64, U8, ScalarType
+from tests import untyped
 from tests.llvm import nests
 from tests.marks import long, one_in, slow
 
@@ -121,6 +122,6 @@ def test_what_does_not_run_across_rows(program: Program) -> None:
 
 def test_rows_that_are_empty() -> None:
     empty = A.use(np.ones((50, 0), np.float32))
-    assert np.asarray(A.run(A.fold(A.add, 2, empty), backend="llvm")).tolist() == [2.0] * 50
+    assert np.asarray(untyped.run(A.fold(A.add, 2, empty), backend="llvm")).tolist() == [2.0] * 50
     with pytest.raises(A.AccelError, match="fold1"):
         A.run(A.fold1(A.sub, empty), backend="llvm")

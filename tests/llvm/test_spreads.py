@@ -22,6 +22,7 @@ from accel.ir.nodes import Program
 from tests import untyped
 from tests.guard_pages import guarded_copy
 from tests.schedule.programs import lowered
+from tests.untyped import accel as U
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -73,31 +74,31 @@ REPEATS: dict[str, Callable[[Any], Any]] = {
 
 # Any: programs over arrays of several types.
 PROGRAMS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "map": (1, lambda x: A.map(lambda e: e * 2 + 1, x)),
-    "map of rows": (2, lambda x: A.map(lambda e: e * 2 + 1, x)),
+    "map": (1, lambda x: U.map(lambda e: e * 2 + 1, x)),
+    "map of rows": (2, lambda x: U.map(lambda e: e * 2 + 1, x)),
     "itself": (2, lambda x: x),
-    "pair": (2, lambda x: (A.map(lambda e: e + 1, x), A.fold(A.add, 0, x))),
-    "read twice": (2, lambda x: A.zipWith(A.mul, x, A.reverse(x))),
-    "sum": (1, lambda x: A.fold(A.add, 0, x)),
-    "sums of rows": (2, lambda x: A.fold(A.add, 0, x)),
-    "sums of columns": (2, lambda x: A.fold(A.add, 0, A.transpose(x))),
-    "sum of all": (2, lambda x: A.foldAll(A.add, 0, x)),
-    "greatest": (2, lambda x: A.fold1(A.max, x)),
-    "running sums": (2, lambda x: A.scanl(A.add, 0, x)),
-    "running sums backwards": (2, lambda x: A.scanr1(A.add, x)),
-    "running sums of columns": (2, lambda x: A.transpose(A.scanl1(A.add, A.transpose(x)))),
-    "transposed": (2, A.transpose),
-    "product": (2, lambda x: A.matmul(x, A.transpose(x))),
-    "normalised": (2, lambda x: A.zipWith(A.sub, x, A.replicate((A.All, A.shape(x)[1]), A.fold(A.add, 0, x)))),
-    "kept": (1, lambda x: A.filter(lambda e: e > 0, x)),
-    "stencil": (2, lambda x: A.stencil(lambda n: n(0, 1) + n(1, 0) - n(-1, -1), A.boundary.clamp, x)),
-    "gathered": (1, lambda x: A.gather(A.generate(A.shape(x), lambda ix: (ix[0] * 7) % A.length(x)), x)),
-    "sorted": (2, A.sort),
-    "reshaped": (2, A.flatten),
-    "looped": (1, lambda x: A.iterate(3, lambda y: A.zipWith(A.add, y, x), x)),
-    "chosen": (1, lambda x: A.acond(A.the(A.fold(A.add, 0, x)) > 0, x, A.map(lambda e: -e, x))),
-    "sums of rank 3": (3, lambda x: A.fold(A.add, 0, x)),
-    "of rank 3": (3, lambda x: A.map(lambda e: e * e, A.transposeOn(0, 2, x))),
+    "pair": (2, lambda x: (U.map(lambda e: e + 1, x), U.fold(U.add, 0, x))),
+    "read twice": (2, lambda x: U.zipWith(U.mul, x, U.reverse(x))),
+    "sum": (1, lambda x: U.fold(U.add, 0, x)),
+    "sums of rows": (2, lambda x: U.fold(U.add, 0, x)),
+    "sums of columns": (2, lambda x: U.fold(U.add, 0, U.transpose(x))),
+    "sum of all": (2, lambda x: U.foldAll(U.add, 0, x)),
+    "greatest": (2, lambda x: U.fold1(U.max, x)),
+    "running sums": (2, lambda x: U.scanl(U.add, 0, x)),
+    "running sums backwards": (2, lambda x: U.scanr1(U.add, x)),
+    "running sums of columns": (2, lambda x: U.transpose(U.scanl1(U.add, U.transpose(x)))),
+    "transposed": (2, U.transpose),
+    "product": (2, lambda x: U.matmul(x, U.transpose(x))),
+    "normalised": (2, lambda x: U.zipWith(U.sub, x, U.replicate((U.All, U.shape(x)[1]), U.fold(U.add, 0, x)))),
+    "kept": (1, lambda x: U.filter(lambda e: e > 0, x)),
+    "stencil": (2, lambda x: U.stencil(lambda n: n(0, 1) + n(1, 0) - n(-1, -1), U.boundary.clamp, x)),
+    "gathered": (1, lambda x: U.gather(U.generate(U.shape(x), lambda ix: (ix[0] * 7) % U.length(x)), x)),
+    "sorted": (2, U.sort),
+    "reshaped": (2, U.flatten),
+    "looped": (1, lambda x: U.iterate(3, lambda y: U.zipWith(U.add, y, x), x)),
+    "chosen": (1, lambda x: U.acond(U.the(U.fold(U.add, 0, x)) > 0, x, U.map(lambda e: -e, x))),
+    "sums of rank 3": (3, lambda x: U.fold(U.add, 0, x)),
+    "of rank 3": (3, lambda x: U.map(lambda e: e * e, U.transposeOn(0, 2, x))),
 }
 
 

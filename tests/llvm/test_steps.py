@@ -19,6 +19,7 @@ from accel.labelled.meaning.order import BLOCK
 from accel.support import waiting
 from tests import untyped
 from tests.marks import one_in
+from tests.untyped import accel as U
 
 pytestmark = pytest.mark.solver
 
@@ -51,28 +52,28 @@ def _sums(x: Host) -> Host:
 
 
 CASES: Mapping[str, tuple[Callable[[Any], Any], Callable[[Host], Host], type, tuple[int, ...]]] = {
-    "a fold in an order": (lambda x: A.fold(A.add, 0.0, x), lambda x: x.sum(-1), np.float32, (ROWS, LENGTH)),
-    "a fold in any order": (lambda x: A.fold(A.max, -1, x), lambda x: x.max(-1), np.int32, (ROWS, LENGTH)),
+    "a fold in an order": (lambda x: U.fold(U.add, 0.0, x), lambda x: x.sum(-1), np.float32, (ROWS, LENGTH)),
+    "a fold in any order": (lambda x: U.fold(U.max, -1, x), lambda x: x.max(-1), np.int32, (ROWS, LENGTH)),
     "a fold by a function": (
-        lambda x: A.fold(_saturated, 0.0, x), lambda x: np.minimum(x.sum(-1), 10_000), np.float32, (ROWS, LENGTH),
+        lambda x: U.fold(_saturated, 0.0, x), lambda x: np.minimum(x.sum(-1), 10_000), np.float32, (ROWS, LENGTH),
     ),
-    "a fold in scalars": (lambda x: A.fold(_counted, 0, x), lambda x: x.sum(-1), np.int64, (ROWS, LENGTH)),
-    "a scan in an order": (lambda x: A.scanl1(A.add, x), _sums, np.float32, (ROWS, LENGTH)),
-    "a scan in any order": (lambda x: A.scanl1(A.add, x), _sums, np.int32, (ROWS, LENGTH)),
-    "a scan in scalars": (lambda x: A.scanl1(_counted, x), _sums, np.int64, (ROWS, LENGTH)),
-    "places": (lambda x: A.argmax(x), lambda x: x.argmax(-1), np.float32, (ROWS, LENGTH)),
+    "a fold in scalars": (lambda x: U.fold(_counted, 0, x), lambda x: x.sum(-1), np.int64, (ROWS, LENGTH)),
+    "a scan in an order": (lambda x: U.scanl1(U.add, x), _sums, np.float32, (ROWS, LENGTH)),
+    "a scan in any order": (lambda x: U.scanl1(U.add, x), _sums, np.int32, (ROWS, LENGTH)),
+    "a scan in scalars": (lambda x: U.scanl1(_counted, x), _sums, np.int64, (ROWS, LENGTH)),
+    "places": (lambda x: U.argmax(x), lambda x: x.argmax(-1), np.float32, (ROWS, LENGTH)),
     "a search": (
-        lambda x: A.or_(A.map(lambda v: v > 9_999, x)), lambda x: np.logical_or.reduce(x > 9_999, -1), np.float32,
+        lambda x: U.or_(U.map(lambda v: v > 9_999, x)), lambda x: np.logical_or.reduce(x > 9_999, -1), np.float32,
         (ROWS, LENGTH),
     ),
     "rows of rows": (
-        lambda x: A.fold(A.add, 0.0, A.fold(A.max, -1.0, x)), lambda x: x.max(-1).sum(-1), np.float32, (ROWS, 700, 30),
+        lambda x: U.fold(U.add, 0.0, U.fold(U.max, -1.0, x)), lambda x: x.max(-1).sum(-1), np.float32, (ROWS, 700, 30),
     ),
     "columns": (
-        lambda x: A.transpose(A.scanl1(A.add, A.transpose(x))), lambda x: np.add.accumulate(x, 0), np.float32, (2000, 32),
+        lambda x: U.transpose(U.scanl1(U.add, U.transpose(x))), lambda x: np.add.accumulate(x, 0), np.float32, (2000, 32),
     ),
     "one row for each of some": (
-        lambda x: A.fold(A.add, 0.0, A.zipWith(A.mul, x, A.replicate((x.shape[0], A.All), A.fold(A.max, 0.0, A.transpose(x))))),
+        lambda x: U.fold(U.add, 0.0, U.zipWith(U.mul, x, U.replicate((x.shape[0], U.All), U.fold(U.max, 0.0, U.transpose(x))))),
         lambda x: (x * x.max(0)).sum(-1), np.float32, (16, LENGTH),
     ),
 }  # fmt: skip

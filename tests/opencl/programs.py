@@ -10,6 +10,7 @@ import numpy as np
 
 import accel as A
 from accel.backends.protocol import HostArray
+from tests.untyped import accel as U
 
 Results: TypeAlias = "tuple[A.Acc[Any], ...]"
 Data: TypeAlias = Callable[[int], tuple[HostArray, ...]]
@@ -206,9 +207,9 @@ SCATTERS: dict[str, Case] = {
 CONTROL: dict[str, Case] = {
     "awhile": Case(
         lambda xs: (
-            A.awhile(
-                lambda ys: A.map(lambda total: total < 1000, A.fold(A.add, 0, A.map(A.abs, ys))),
-                lambda ys: A.map(lambda y: y * 2 + 1, ys),
+            U.awhile(
+                lambda ys: U.map(lambda total: total < 1000, U.fold(U.add, 0, U.map(U.abs, ys))),
+                lambda ys: U.map(lambda y: y * 2 + 1, ys),
                 xs,
             ),
         ),
@@ -217,18 +218,18 @@ CONTROL: dict[str, Case] = {
     ),
     "invariants_and_a_guard": Case(
         lambda xs: (
-            A.awhile(
-                lambda s: A.zipWith(lambda i, total: (i < 4) & (total < 10_000), s[1], A.fold(A.add, 0, s[0])),
+            U.awhile(
+                lambda s: U.zipWith(lambda i, total: (i < 4) & (total < 10_000), s[1], U.fold(U.add, 0, s[0])),
                 lambda s: (
-                    A.zipWith3(
+                    U.zipWith3(
                         lambda a, b, c: a + b - c,
                         s[0],
-                        A.scanl1(A.max, xs),
-                        A.gather(A.map(lambda x: x + 100, xs), xs),
+                        U.scanl1(U.max, xs),
+                        U.gather(U.map(lambda x: x + 100, xs), xs),
                     ),
-                    A.map(lambda i: i + 1, s[1]),
+                    U.map(lambda i: i + 1, s[1]),
                 ),
-                (xs, A.unit(A.constant(0, np.int64))),
+                (xs, U.unit(U.constant(0, np.int64))),
             )[0],
         ),
         integers,
@@ -236,11 +237,11 @@ CONTROL: dict[str, Case] = {
     ),
     "acond": Case(
         lambda xs: (
-            A.acond(A.the(A.fold(A.add, 0, xs)) > 0, A.map(lambda x: x + 1, xs), A.map(lambda x: x - 1, A.reverse(xs))),
+            U.acond(U.the(U.fold(U.add, 0, xs)) > 0, U.map(lambda x: x + 1, xs), U.map(lambda x: x - 1, U.reverse(xs))),
         ),
         integers,
     ),
-    "filter_in_a_branch": Case(lambda xs: (A.acond(A.size(xs) > 64, A.filter(positive, xs)[0], xs),), integers),
+    "filter_in_a_branch": Case(lambda xs: (U.acond(U.size(xs) > 64, U.filter(positive, xs)[0], xs),), integers),
 }
 """Sub-programs."""
 

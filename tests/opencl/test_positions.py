@@ -26,6 +26,7 @@ from tests.marks import one_in
 from tests.opencl.check import loops, on_device, same
 from tests.opencl.platforms import as_gpu, each_platform
 from tests.opencl.programs import ALL
+from tests.untyped import accel as U
 
 GPU = replace(PLAIN, gpu=True, narrow_positions=NARROW_POSITIONS)
 
@@ -167,9 +168,9 @@ def test_an_index_is_not_cut_off_before_it_is_checked(platform: str, limit: int)
     """The lower half of each of them is an index that is there."""
     xs, where = A.use(np.arange(10)), A.use(np.array([1, 3, (1 << 32) + 2]))
     for program in (
-        A.gather(where, xs),
-        A.map(lambda i: xs[A.index(i)], where),
-        A.scatterWith(A.add, xs, A.zip(where, where)),
+        U.gather(where, xs),
+        U.map(lambda i: xs[U.index(i)], where),
+        U.scatterWith(U.add, xs, U.zip(where, where)),
     ):
         planned, arguments = loops("greedy", [program])
         with pytest.raises(AccelIndexError, match="4294967298"):

@@ -53,7 +53,7 @@ def test_names_that_python_cannot_resolve_demand_nothing() -> None:
 @pytest.mark.parametrize(("value", "what"), [(2.5, "the Python float 2.5"), ([1.0, 2.0], "a list")])
 def test_an_argument_that_is_no_array_is_named(value: object, what: str) -> None:
     # Any: a wrong call. Once the message was that of `use`, whose hint does not help here.
-    scaled: Any = A.runN(lambda xs, factor: A.map(lambda x: x * A.the(factor), xs))
+    scaled: Any = untyped.runN(lambda xs, factor: A.map(lambda x: x * A.the(factor), xs))
     with pytest.raises(A.AccelTypeError) as caught:
         scaled(np.ones(3), value)
     assert caught.value.message == f"argument 1 of <lambda> must be an array, got {what}"
@@ -89,7 +89,7 @@ def test_each_item_of_a_tuple_of_results_has_its_annotation() -> None:
 
     xs = np.ones(3, np.float32)
     with pytest.raises(A.AccelTypeError, match=r"result of both\[1\]\[0\] has type f32\[\], but .* rank 0 and f64"):
-        A.runN(both)(xs)
+        untyped.runN(both)(xs)
     with pytest.raises(A.AccelTypeError, match="result of single is one Acc, but is annotated with a tuple of 2"):
         A.runN(single)(xs)
     with pytest.raises(A.AccelTypeError, match="result of several is a tuple of 2, but is annotated with one Acc"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 XS = np.arange(5)
@@ -23,7 +24,7 @@ def checked(n: A.Acc[A.Scalar[np.int64]], xs: A.Acc[A.Vector[np.int64]]) -> A.Ac
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_raises_when_the_data_say_so(backend: Any) -> None:
     """Also when the function runs again, which is another way to call it on llvm."""
-    function = A.runN(checked, backend=backend)
+    function = untyped.runN(checked, backend=backend)
     for n in (4, 5, 6, 7):
         assert function(np.array(n), XS) == 20 + 5 * n
     for n in (3, 2, 1):
@@ -45,9 +46,9 @@ def test_it_is_asked_before_what_it_guards(backend: Any) -> None:
     table, at = A.use(XS), A.use(np.array([1, 7]))
     inside = A.assert_(A.the(A.all(lambda i: i < 5, at)), "an index is too large", at)
     with pytest.raises(A.AccelAssertionError, match="an index is too large"):
-        A.run(A.map(lambda i: table[i], inside), backend=backend)
+        untyped.run(A.map(lambda i: table[i], inside), backend=backend)
     with pytest.raises(A.AccelAssertionError, match="an index is too large"):
-        A.run(A.gather(inside, table), backend=backend)
+        untyped.run(A.gather(inside, table), backend=backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -59,7 +60,7 @@ def test_two_on_one_array(backend: Any) -> None:
         third = A.assert_(A.the(b), "the third", first)
         return A.sum(first), A.map(lambda x: x + 1, second), A.reverse(third)
 
-    function = A.runN(both, backend=backend)
+    function = untyped.runN(both, backend=backend)
     yes, no = np.array(True), np.array(False)
     total, more, turned = function(yes, yes, XS)
     assert total == 30
@@ -81,7 +82,7 @@ def test_it_is_asked_only_where_it_is_used(backend: Any) -> None:
         turns = A.iterate(A.boolToInt(A.the(flag)), lambda s: A.assert_(A.length(s) < 0, "a turn", s), xs)
         return chosen, turns, A.unit(A.length(never))
 
-    function = A.runN(body, backend=backend)
+    function = untyped.runN(body, backend=backend)
     chosen, turns, length = function(np.array(False), XS)
     np.testing.assert_array_equal(chosen, XS)
     np.testing.assert_array_equal(turns, XS)

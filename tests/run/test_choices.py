@@ -10,6 +10,7 @@ import pytest
 
 import accel as A
 from tests import untyped
+from tests.untyped import accel as U
 
 AnyExp: TypeAlias = A.Exp[Any]
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
@@ -201,19 +202,19 @@ def endless(x: AnyExp) -> AnyExp:
 
 
 LAZY: dict[str, Callable[[AnyExp, A.Acc[Any]], AnyExp]] = {
-    "cond": lambda i, xs: A.cond(i < 10, xs[i], -1),
-    "cond of a shared load": lambda i, xs: (lambda value: A.cond(i < 10, value * 1, A.cond(i < 0, value, -1)))(xs[i]),
-    "and": lambda i, xs: A.cond((i < 10) & (xs[i] >= 0), A.cond(i < 10, xs[i], 0), -1),
-    "or": lambda i, xs: A.cond(~((i >= 10) | (xs[i] < 0)), A.cond(i < 10, xs[i], 0), -1),
-    "match": lambda i, xs: A.match(i, (lambda v: v >= 10, -1), (lambda v: xs[v] < 0, -2), xs[i]),
-    "maybe": lambda i, xs: A.maybe(-1, lambda j: xs[j], A.cond(i < 10, A.just(i), A.nothing())),
-    "sfoldl": lambda i, xs: A.cond(i < 10, A.sfoldl(A.add, 0, i, A.reshape((10, 1), xs)), -1),
-    "iterate": lambda i, xs: A.iterate(A.cond(i < 10, A.constant(1), 0), lambda s: s * 0 + xs[i], A.constant(-1)),
-    "iiterate": lambda i, xs: A.iiterate(A.cond(i < 10, A.constant(1), 0), lambda j, s: xs[i + j], A.constant(-1)),
-    "endless": lambda i, xs: A.cond(i < 0, endless(i), A.cond(i < 10, i * 3, -1)),
-    "endless right side": lambda i, xs: A.cond((i < 10) | (i < 0) & (endless(i) > 0), i * 3, -1),
-    "endless pattern": lambda i, xs: A.match(
-        i, (lambda v: v < 10, i * 3), (lambda v: v > -1, -1), (endless(i), 5), A.constant(6)
+    "cond": lambda i, xs: U.cond(i < 10, xs[i], -1),
+    "cond of a shared load": lambda i, xs: (lambda value: U.cond(i < 10, value * 1, U.cond(i < 0, value, -1)))(xs[i]),
+    "and": lambda i, xs: U.cond((i < 10) & (xs[i] >= 0), U.cond(i < 10, xs[i], 0), -1),
+    "or": lambda i, xs: U.cond(~((i >= 10) | (xs[i] < 0)), U.cond(i < 10, xs[i], 0), -1),
+    "match": lambda i, xs: U.match(i, (lambda v: v >= 10, -1), (lambda v: xs[v] < 0, -2), xs[i]),
+    "maybe": lambda i, xs: U.maybe(-1, lambda j: xs[j], U.cond(i < 10, U.just(i), U.nothing())),
+    "sfoldl": lambda i, xs: U.cond(i < 10, U.sfoldl(U.add, 0, i, U.reshape((10, 1), xs)), -1),
+    "iterate": lambda i, xs: U.iterate(U.cond(i < 10, U.constant(1), 0), lambda s: s * 0 + xs[i], U.constant(-1)),
+    "iiterate": lambda i, xs: U.iiterate(U.cond(i < 10, U.constant(1), 0), lambda j, s: xs[i + j], U.constant(-1)),
+    "endless": lambda i, xs: U.cond(i < 0, endless(i), U.cond(i < 10, i * 3, -1)),
+    "endless right side": lambda i, xs: U.cond((i < 10) | (i < 0) & (endless(i) > 0), i * 3, -1),
+    "endless pattern": lambda i, xs: U.match(
+        i, (lambda v: v < 10, i * 3), (lambda v: v > -1, -1), (endless(i), 5), U.constant(6)
     ),
 }
 

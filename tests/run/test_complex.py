@@ -11,6 +11,7 @@ import pytest
 
 import accel as A
 from tests import untyped
+from tests.untyped import accel as U
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 TYPES = [np.complex64, np.complex128]
@@ -228,24 +229,24 @@ def test_combinators(kind: Any, backend: str) -> None:
     np.add.at(scattered, targets, rows[0])
     padded = np.pad(rows[1], 1, constant_values=1j)
     programs: Any = (
-        A.sum(xs),
-        A.product(xs),
-        A.fold(lambda x, y: x + y + x * y, 1j, xs),
-        A.scanl(A.add, 1j, xs),
-        A.scanr1(A.mul, xs),
-        A.gather(A.use(targets), A.slice(xs, (0, A.All))),
-        A.permute(
-            A.add, A.fill((3,), A.constant(0, kind)), lambda i: A.just(A.index(A.use(targets)[i])), A.use(rows[0])
+        U.sum(xs),
+        U.product(xs),
+        U.fold(lambda x, y: x + y + x * y, 1j, xs),
+        U.scanl(U.add, 1j, xs),
+        U.scanr1(U.mul, xs),
+        U.gather(U.use(targets), U.slice(xs, (0, U.All))),
+        U.permute(
+            U.add, U.fill((3,), U.constant(0, kind)), lambda i: U.just(U.index(U.use(targets)[i])), U.use(rows[0])
         ),
-        A.stencil(lambda n: n(-1) + n(0) * 2j + n(1), A.boundary.constant(kind(1j)), A.use(rows[1])),
-        A.matmul(xs, A.transpose(xs)),
-        A.dot(A.use(rows[0]), A.use(rows[1])),
-        A.einsum("ij,ij->i", xs, xs),
-        A.filter(lambda z: A.real(z) > 0, A.use(rows[2]))[0],
-        A.transpose(A.reverse(xs)),
-        A.iterate(3, lambda ys: A.map(lambda z: z * z, ys), xs),
-        A.sortBy(A.magnitude, A.use(rows[3])),
-        A.foldSeg(A.add, 0, A.use(rows[3]), A.use(np.array([2, 0, 4]))),
+        U.stencil(lambda n: n(-1) + n(0) * 2j + n(1), U.boundary.constant(kind(1j)), U.use(rows[1])),
+        U.matmul(xs, U.transpose(xs)),
+        U.dot(U.use(rows[0]), U.use(rows[1])),
+        U.einsum("ij,ij->i", xs, xs),
+        U.filter(lambda z: U.real(z) > 0, U.use(rows[2]))[0],
+        U.transpose(U.reverse(xs)),
+        U.iterate(3, lambda ys: U.map(lambda z: z * z, ys), xs),
+        U.sortBy(U.magnitude, U.use(rows[3])),
+        U.foldSeg(U.add, 0, U.use(rows[3]), U.use(np.array([2, 0, 4]))),
     )
     found: Any = untyped.run(programs, backend=backend)
     squared = rows ** kind(8)

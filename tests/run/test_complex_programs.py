@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 
@@ -79,5 +80,5 @@ def test_newton_finds_roots_of_one(backend: Any) -> None:
     def step(zs: Signal) -> Signal:
         return A.map(lambda z: z - (z**3 - 1) / (3 * z**2), zs)
 
-    found = A.run(A.iterate(12, step, A.use(starts)), backend=backend)
+    found = untyped.run(A.iterate(12, step, A.use(starts)), backend=backend)
     np.testing.assert_allclose(found**3, np.ones(4), rtol=1e-12, atol=1e-12)

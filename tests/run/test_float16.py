@@ -14,6 +14,7 @@ import pytest
 
 import accel as A
 from tests import untyped
+from tests.untyped import accel as U
 
 # Any: some functions give integers or tuples.
 Halves = np.ndarray[Any, np.dtype[np.float16]]
@@ -126,36 +127,36 @@ def rows(width: int, xs: A.Acc[A.Vector[np.float16]]) -> A.Acc[A.Matrix[np.float
 
 
 COMBINED: dict[str, Program] = {
-    "sum": A.sum,
-    "product": lambda xs: A.fold(lambda x, y: x * y, 1, A.map(lambda x: x * 0.125 + 1, xs)),
-    "differences": lambda xs: A.fold1(A.sub, xs),
-    "maximum": A.maximum,
-    "minimum": A.minimum,
-    "sum in 32 bits": lambda xs: A.sum(A.map(lambda x: A.cast(x, np.float32), xs)),
-    "dot": lambda xs: A.dot(xs, A.reverse(xs)),
-    "scanl": lambda xs: A.scanl(A.add, 0.5, xs),
-    "scanr": lambda xs: A.scanr(A.add, 0.5, xs),
-    "scanl1 of max": lambda xs: A.scanl1(A.max, xs),
-    "scanl1 of min": lambda xs: A.scanl1(A.min, xs),
-    "segments": lambda xs: A.foldSeg(A.add, 0, xs, A.use(np.array([3, 0, 70, 1, 200, 2, 0, 50]))),
-    "scans of segments": lambda xs: A.scanl1Seg(A.add, xs, A.use(np.array([3, 0, 70, 1, 200, 2, 0, 50]))),
-    "sums of columns": lambda xs: A.fold(A.add, 0, A.transpose(rows(40, xs))),
-    "sums of rows": lambda xs: A.fold(A.add, 0, rows(8, xs)),
-    "sort": A.sort,
-    "argsort": A.argsort,
-    "searchsorted": lambda xs: A.searchsorted(A.sort(xs), xs),
-    "argmin": A.argmin,
-    "argmax": A.argmax,
-    "stencil": lambda xs: A.stencil(lambda n: (n(-1) + n(1)) * 0.5 - n(0), A.boundary.mirror, xs),
-    "gather": lambda xs: A.gather(A.map(lambda x: A.cast(A.min(A.abs(x) * 10, 50), np.int64), xs), xs),
-    "histogram": lambda xs: A.permute(
-        A.add, A.fill((8,), A.constant(0, np.float16)), lambda ix: A.just(A.index(A.unindex(ix)[0] * 5 % 8)), xs
+    "sum": U.sum,
+    "product": lambda xs: U.fold(lambda x, y: x * y, 1, U.map(lambda x: x * 0.125 + 1, xs)),
+    "differences": lambda xs: U.fold1(U.sub, xs),
+    "maximum": U.maximum,
+    "minimum": U.minimum,
+    "sum in 32 bits": lambda xs: U.sum(U.map(lambda x: U.cast(x, np.float32), xs)),
+    "dot": lambda xs: U.dot(xs, U.reverse(xs)),
+    "scanl": lambda xs: U.scanl(U.add, 0.5, xs),
+    "scanr": lambda xs: U.scanr(U.add, 0.5, xs),
+    "scanl1 of max": lambda xs: U.scanl1(U.max, xs),
+    "scanl1 of min": lambda xs: U.scanl1(U.min, xs),
+    "segments": lambda xs: U.foldSeg(U.add, 0, xs, U.use(np.array([3, 0, 70, 1, 200, 2, 0, 50]))),
+    "scans of segments": lambda xs: U.scanl1Seg(U.add, xs, U.use(np.array([3, 0, 70, 1, 200, 2, 0, 50]))),
+    "sums of columns": lambda xs: U.fold(U.add, 0, U.transpose(rows(40, xs))),
+    "sums of rows": lambda xs: U.fold(U.add, 0, rows(8, xs)),
+    "sort": U.sort,
+    "argsort": U.argsort,
+    "searchsorted": lambda xs: U.searchsorted(U.sort(xs), xs),
+    "argmin": U.argmin,
+    "argmax": U.argmax,
+    "stencil": lambda xs: U.stencil(lambda n: (n(-1) + n(1)) * 0.5 - n(0), U.boundary.mirror, xs),
+    "gather": lambda xs: U.gather(U.map(lambda x: U.cast(U.min(U.abs(x) * 10, 50), np.int64), xs), xs),
+    "histogram": lambda xs: U.permute(
+        U.add, U.fill((8,), U.constant(0, np.float16)), lambda ix: U.just(U.index(U.unindex(ix)[0] * 5 % 8)), xs
     ),
-    "extremes by target": lambda xs: A.permute(
-        A.max, A.fill((8,), A.constant(0, np.float16)), lambda ix: A.just(A.index(A.unindex(ix)[0] * 5 % 8)), xs
+    "extremes by target": lambda xs: U.permute(
+        U.max, U.fill((8,), U.constant(0, np.float16)), lambda ix: U.just(U.index(U.unindex(ix)[0] * 5 % 8)), xs
     ),
-    "transposed": lambda xs: A.transpose(rows(40, xs)),
-    "reversed": lambda xs: A.map(lambda x: x + 1, A.reverse(xs)),
+    "transposed": lambda xs: U.transpose(rows(40, xs)),
+    "reversed": lambda xs: U.map(lambda x: x + 1, U.reverse(xs)),
 }  # fmt: skip
 
 

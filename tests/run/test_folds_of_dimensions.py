@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from accel.labelled.meaning import order
 from accel.labelled.meaning.interpret import interpret
 from tests import untyped
 from tests.fusedast.examples import folds_of_dimensions
+from tests.untyped import accel as U
 
 Matrix: TypeAlias = A.Acc[A.Matrix[np.float64]]
 Program: TypeAlias = Callable[[Matrix, A.Acc[A.Vector[np.float64]]], Matrix]
@@ -224,12 +225,12 @@ def test_the_innermost_two_as_one_row(shape: tuple[int, int, int], backend: str)
     """Bit for bit the fold of the reshaped array, in one nest with what makes the elements."""
     x = np.random.default_rng(3).normal(size=shape)
 
-    def two(xs: A.Acc[A.Array[A.DIM3, np.float64]]) -> A.Acc[A.Vector[np.float64]]:
-        return A.fold(lambda a, b: a * 0.5 + b, 0.25, A.map(lambda v: v * v, xs), dims=2)
+    def two(xs: A.Acc[A.Array[A.DIM3, np.float64]]) -> Any:
+        return U.fold(lambda a, b: a * 0.5 + b, 0.25, U.map(lambda v: v * v, xs), dims=2)
 
-    def reshaped(xs: A.Acc[A.Array[A.DIM3, np.float64]]) -> A.Acc[A.Vector[np.float64]]:
-        rows = A.reshape((shape[0], shape[1] * shape[2]), A.map(lambda v: v * v, xs))
-        return A.fold(lambda a, b: a * 0.5 + b, 0.25, rows)
+    def reshaped(xs: A.Acc[A.Array[A.DIM3, np.float64]]) -> Any:
+        rows = U.reshape((shape[0], shape[1] * shape[2]), U.map(lambda v: v * v, xs))
+        return U.fold(lambda a, b: a * 0.5 + b, 0.25, rows)
 
     found = untyped.run(two(A.use(x)), backend=backend)
     np.testing.assert_array_equal(found, untyped.run(reshaped(A.use(x)), backend="interpreter"))

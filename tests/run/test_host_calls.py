@@ -12,6 +12,7 @@ import pytest
 
 import accel as A
 from accel.structure import flatten
+from tests import untyped
 
 OPENCL = pytest.param("opencl", marks=pytest.mark.opencl)
 BACKENDS = ["interpreter", "llvm", OPENCL]
@@ -110,7 +111,7 @@ def test_it_prints_once_and_changes_nothing(
 def test_no_setting_changes_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     for given in ({"duplicate": True}, {"strategy": "none"}, {"checks": "all"}, {"rearrange": "measure"}):
         for program, printed in PRINTED:
-            A.run(program(A.use(XS)), **given)
+            untyped.run(program(A.use(XS)), **given)
             assert capsys.readouterr().err == printed, (given, program)
     A.explain(shared, XS)
     assert capsys.readouterr().err == ""
@@ -118,7 +119,7 @@ def test_no_setting_changes_what_is_printed(capsys: pytest.CaptureFixture[str]) 
 
 def test_records_matrices_and_messages(capsys: pytest.CaptureFixture[str]) -> None:
     points = np.array([(1.5, 2)], [("x", np.float32), ("n", np.int64)])
-    A.run((A.atrace("points", A.use(points)), A.atrace("matrix", A.use(np.eye(2)))), backend="interpreter")
+    untyped.run((A.atrace("points", A.use(points)), A.atrace("matrix", A.use(np.eye(2)))), backend="interpreter")
     printed = capsys.readouterr().err
     assert "points: [(1.5, 2)]\n" in printed
     assert "matrix:\n[[1. 0.]\n [0. 1.]]\n" in printed
@@ -163,7 +164,7 @@ def test_structures_loops_and_computed_shapes(backend: Any) -> None:
         turned = A.iterate(3, lambda s: A.foreign_acc(lambda x: x[::-1], A.reverse, s), total)
         return turned, large, pairs, A.map(lambda x: A.constant(0), A.foreign_acc(sys.exit, lambda v: v, xs))
 
-    found = A.runN(both, backend=backend)(XS, XS * 2)
+    found = untyped.runN(both, backend=backend)(XS, XS * 2)
     for got, wanted in zip(leaves(found), [XS[::-1] * 3, XS[2:], XS * 2, XS > 2, np.zeros(4)], strict=True):
         np.testing.assert_array_equal(got, wanted)
 
@@ -213,16 +214,16 @@ def test_maybes_are_given_as_they_are_taken() -> None:
     kept: Any = A.map(lambda x: A.cond(x > 0, A.just(x), A.nothing()), whole)
     for program in (kept, A.zip(kept, whole)):
         passed = A.foreign_acc(lambda given: given, lambda given: given, program)
-        for found, expected in zip(flatten(A.run(passed)), flatten(A.run(program)), strict=True):
+        for found, expected in zip(flatten(untyped.run(passed)), flatten(untyped.run(program)), strict=True):
             assert found.tolist() == expected.tolist()
     negated = A.foreign_acc(lambda given: (~given[0], given[1]), lambda given: given, kept)
-    assert A.run(A.map(A.isJust, negated)).tolist() == [True, True, True, False, False]
+    assert untyped.run(A.map(A.isJust, negated)).tolist() == [True, True, True, False, False]
 
 
 def test_results_are_not_the_functions_own() -> None:
     """What a function keeps, and gives again, is no memory of the program's."""
     kept = np.ones(4)
-    program: Any = A.runN(lambda xs: A.foreign_acc(lambda x: kept, doubled, xs))
+    program: Any = untyped.runN(lambda xs: A.foreign_acc(lambda x: kept, doubled, xs))
     first = program(XS)
     first[:] = 7
     np.testing.assert_array_equal(program(XS), np.ones(4))

@@ -9,6 +9,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelDeviceError
+from tests import untyped
 
 MISSING = "opencl:999"
 """A device that nobody has: what asks for it cannot have used other code."""
@@ -28,7 +29,7 @@ def test_a_program_under_other_settings() -> None:
 
 @pytest.mark.opencl
 def test_a_compiled_function_under_other_settings() -> None:
-    fast = A.runN(doubled)
+    fast = untyped.runN(doubled)
     for _ in range(2):  # the second call takes the short way
         assert fast(np.arange(3.0)).tolist() == [0, 2, 4]
     with A.using(backend=MISSING), pytest.raises(AccelDeviceError):
@@ -37,7 +38,7 @@ def test_a_compiled_function_under_other_settings() -> None:
 
 
 def test_a_compiled_function_for_another_rank_or_dtype() -> None:
-    fast = A.runN(doubled)
+    fast = untyped.runN(doubled)
     for _ in range(2):
         assert fast(np.arange(3.0)).tolist() == [0, 2, 4]
         assert fast(np.arange(6.0).reshape(2, 3)).tolist() == [[0, 2, 4], [6, 8, 10]]

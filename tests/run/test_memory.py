@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
 Vector = A.Acc[A.Vector[np.float64]]
@@ -61,7 +62,7 @@ def test_an_error_keeps_nothing(backend: str) -> None:
     argument = np.arange(10.0)
     alive = weakref.ref(argument)
     with pytest.raises(A.AccelIndexError):
-        A.run(A.gather(A.use(np.array([99])), A.use(argument)), backend=backend)
+        untyped.run(A.gather(A.use(np.array([99])), A.use(argument)), backend=backend)
     del argument
     gc.collect()  # tracebacks are cycles
     assert alive() is None

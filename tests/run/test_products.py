@@ -17,6 +17,7 @@ import accel as A
 from accel.support.choices import STRATEGIES
 from tests import untyped
 from tests.marks import one_in, slow
+from tests.untyped import accel as U
 
 Reals: TypeAlias = npt.NDArray[np.floating[Any]]  # Any: f32 or f64
 
@@ -161,8 +162,8 @@ def in_a_loop(kind: type[np.floating[Any]]) -> object:
 def shorter_than_its_loop(kind: type[np.floating[Any]]) -> object:
     """The scan's loop has one turn more than the fold's elements."""
     xs, ys = rows(kind, (129,))
-    shared = A.zipWith(lambda x, y: x - y, A.use(xs), A.use(ys))
-    return A.zip(A.replicate((130,), A.sum(A.map(lambda x: x * x, shared))), A.scanl(A.add, 0, shared))
+    shared = U.zipWith(lambda x, y: x - y, U.use(xs), U.use(ys))
+    return U.zip(U.replicate((130,), U.sum(U.map(lambda x: x * x, shared))), U.scanl(U.add, 0, shared))
 
 
 PROGRAMS = (matrix_product, variances, whole, of_three, scaled, gathered, in_a_loop, shorter_than_its_loop)

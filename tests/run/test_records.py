@@ -88,7 +88,7 @@ def test_named_tuples_of_arrays_stay_what_they_are() -> None:
         assert type(run(np.ones(2))) is State
     kept = run(np.ones(2), keep=True)
     assert type(kept) is State
-    assert A.run(A.use(kept.turns)) == 2
+    assert untyped.run(A.use(kept.turns)) == 2
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

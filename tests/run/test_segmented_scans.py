@@ -13,6 +13,7 @@ from accel.errors import AccelShapeError
 from tests import untyped
 from tests.marks import one_in, slow
 from tests.run.test_segments import BACKENDS, LENGTHS, OPERATORS, Host, Vector, elements, same, separately
+from tests.untyped import accel as U
 
 pytestmark = [pytest.mark.solver, pytest.mark.llvm, pytest.mark.opencl]
 AnyExp = A.Exp[Any]
@@ -202,29 +203,29 @@ def test_lengths_that_lead_far_before_the_array() -> None:
 
 
 FOLLOWING: dict[str, Callable[[Vector, Vector, Vector], object]] = {
-    "a map": lambda xs, ys, lengths: A.map(lambda x: x * 2, A.scanl1Seg(A.add, xs, lengths)),
-    "a zip": lambda xs, ys, lengths: A.zipWith(A.sub, A.scanr1Seg(A.add, xs, lengths), ys),
-    "a map of what stays": lambda xs, ys, lengths: both(A.scanl1Seg(A.add, xs, lengths)),
-    "a seed that comes later": lambda xs, ys, lengths: A.postscanrSeg(A.add, 0.5, xs, lengths),
+    "a map": lambda xs, ys, lengths: U.map(lambda x: x * 2, U.scanl1Seg(U.add, xs, lengths)),
+    "a zip": lambda xs, ys, lengths: U.zipWith(U.sub, U.scanr1Seg(U.add, xs, lengths), ys),
+    "a map of what stays": lambda xs, ys, lengths: both(U.scanl1Seg(U.add, xs, lengths)),
+    "a seed that comes later": lambda xs, ys, lengths: U.postscanrSeg(U.add, 0.5, xs, lengths),
     "a map of both results": lambda xs, ys, lengths: [
-        A.map(lambda x: x + 1, each) for each in A.scanlTotalSeg(A.add, 0.5, xs, lengths)
+        U.map(lambda x: x + 1, each) for each in U.scanlTotalSeg(U.add, 0.5, xs, lengths)
     ],
-    "a gather": lambda xs, ys, lengths: A.gather(
-        A.scanl1Seg(A.add, A.map(lambda x: A.truncate(x * 0, np.int64) + 1, xs), lengths), ys
+    "a gather": lambda xs, ys, lengths: U.gather(
+        U.scanl1Seg(U.add, U.map(lambda x: U.truncate(x * 0, np.int64) + 1, xs), lengths), ys
     ),
-    "a scatter": lambda xs, ys, lengths: A.permute(
-        A.add,
-        A.fill((7,), A.constant(0, np.float32)),
-        lambda ix: A.just(A.index(A.unindex(ix)[0] % 7)),
-        A.scanl1Seg(A.add, xs, lengths),
+    "a scatter": lambda xs, ys, lengths: U.permute(
+        U.add,
+        U.fill((7,), U.constant(0, np.float32)),
+        lambda ix: U.just(U.index(U.unindex(ix)[0] % 7)),
+        U.scanl1Seg(U.add, xs, lengths),
     ),
-    "a map of one result more": lambda xs, ys, lengths: A.map(lambda x: x * 2, A.scanlSeg(A.add, 0.5, xs, lengths)),
-    "maps from the right": lambda xs, ys, lengths: both(A.map(lambda x: x * 2, A.scanrSeg(A.add, 0.5, xs, lengths))),
-    "an index of one result more": lambda xs, ys, lengths: A.imap(
-        lambda ix, x: x + ys[A.unindex(ix)[0] % A.length(ys)], A.scanlSeg(A.add, 0.5, xs, lengths)
+    "a map of one result more": lambda xs, ys, lengths: U.map(lambda x: x * 2, U.scanlSeg(U.add, 0.5, xs, lengths)),
+    "maps from the right": lambda xs, ys, lengths: both(U.map(lambda x: x * 2, U.scanrSeg(U.add, 0.5, xs, lengths))),
+    "an index of one result more": lambda xs, ys, lengths: U.imap(
+        lambda ix, x: x + ys[U.unindex(ix)[0] % U.length(ys)], U.scanlSeg(U.add, 0.5, xs, lengths)
     ),
-    "a gather by one result more": lambda xs, ys, lengths: A.gather(
-        A.scanlSeg(A.add, 1, A.map(lambda x: A.truncate(x * 0, np.int64) + 1, xs), lengths), ys
+    "a gather by one result more": lambda xs, ys, lengths: U.gather(
+        U.scanlSeg(U.add, 1, U.map(lambda x: U.truncate(x * 0, np.int64) + 1, xs), lengths), ys
     ),
 }
 

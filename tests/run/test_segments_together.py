@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 from tests.marks import one_in, slow
 from tests.run.test_segments import elements, same
 
@@ -111,14 +112,14 @@ def test_other_descriptors_are_other_loops() -> None:
 
     given = elements(12), np.array([4, 8]), np.array([6, 6])
     assert A.explain(program, *given).loops == 3
-    same(A.runN(program)(*given), A.runN(program, backend="interpreter")(*given))
+    same(untyped.runN(program)(*given), untyped.runN(program, backend="interpreter")(*given))
 
 
 def test_a_scan_of_a_scan_by_other_lengths_is_cut_again() -> None:
     def program(xs: Any, some: Any, others: Any) -> Any:
         return A.scanl1Seg(A.add, A.scanl1Seg(A.add, xs, some), others)
 
-    sums = A.runN(program)(np.arange(9.0), np.array([4, 4]), np.array([2, 3]))
+    sums = untyped.runN(program)(np.arange(9.0), np.array([4, 4]), np.array([2, 3]))
     np.testing.assert_array_equal(sums, [0, 1, 3, 9, 13])
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators import boundary, stencils
+from tests import untyped
 from tests.marks import one_in
 
 Host: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[Any]]"
@@ -79,7 +80,9 @@ CASES: list[tuple[tuple[int, ...], Offsets]] = [
 @pytest.mark.parametrize(("shape", "offsets"), one_in(6, CASES))
 def test_every_boundary_is_what_it_says(shape: tuple[int, ...], offsets: Offsets, backend: str) -> None:
     x = np.random.default_rng(3).integers(-50, 50, shape).astype(np.float32)
-    program = A.runN(lambda xs: tuple(weighted(offsets, each, xs) for each in BOUNDARIES.values()), backend=backend)
+    program = untyped.runN(
+        lambda xs: tuple(weighted(offsets, each, xs) for each in BOUNDARIES.values()), backend=backend
+    )
     for name, found in zip(BOUNDARIES, program(x), strict=True):
         np.testing.assert_array_equal(found, expected(name, x, offsets), err_msg=name)
 
@@ -136,7 +139,7 @@ def test_a_stencil_of_a_map_reads_what_the_map_reads_where_that_may_be_done_agai
     assert (again.loops, once.loops) == (1, 2)
     assert again.cost < once.cost
     x = np.arange(9, dtype=np.float32)
-    np.testing.assert_array_equal(A.runN(chain, duplicate=True)(x), A.runN(chain)(x))
+    np.testing.assert_array_equal(untyped.runN(chain, duplicate=True)(x), untyped.runN(chain)(x))
 
 
 def test_residuals_are_folded_where_they_are_made() -> None:
@@ -146,7 +149,7 @@ def test_residuals_are_folded_where_they_are_made() -> None:
 
     assert A.explain(program).loops == 1
     u, v = np.random.default_rng(0).standard_normal((2, 37, 130)).astype(np.float32)
-    np.testing.assert_array_equal(A.runN(program)(u, v), A.runN(program, backend="interpreter")(u, v))
+    np.testing.assert_array_equal(untyped.runN(program)(u, v), untyped.runN(program, backend="interpreter")(u, v))
 
 
 def life(cells: A.Acc[A.Matrix[np.bool_]]) -> A.Acc[A.Matrix[np.bool_]]:

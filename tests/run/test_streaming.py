@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 XS = np.arange(1000)
 
@@ -98,7 +99,7 @@ def test_a_stream_of_a_compiled_function_and_of_other_types() -> None:
     def twice(xs: A.Acc[A.Array[Any, Any]]) -> A.Acc[A.Array[Any, Any]]:
         return A.map(lambda x: x + x, xs)
 
-    compiled = A.runN(twice)
+    compiled = untyped.runN(twice)
     arrays: list[Any] = [np.ones(3, np.float32), np.ones((2, 2), np.int8), np.float64(4), np.zeros((0,))]
     for given, found in zip(arrays, A.stream(compiled, arrays), strict=True):
         np.testing.assert_array_equal(found, given + given)

@@ -11,6 +11,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.linear_algebra.subscripts import subscripts_of
+from tests import untyped
 from tests.marks import one_in
 
 Host = npt.NDArray[np.float64]
@@ -72,7 +73,7 @@ def test_random_subscripts(seed: int) -> None:
 def test_paths(path: Any) -> None:
     arrays = drawn(5, 7), drawn(7, 9), drawn(7)
     agrees("ij,jk,j->ik", *arrays, path=path)
-    found = A.runN(lambda a, b, g: A.einsum("ij,jk,j->ik", a, b, g, path=path))(*arrays)
+    found = untyped.runN(lambda a, b, g: A.einsum("ij,jk,j->ik", a, b, g, path=path))(*arrays)
     np.testing.assert_array_equal(found, np.einsum("ij,jk,j->ik", *arrays))
 
 
@@ -114,13 +115,13 @@ def test_a_diagonal_of_a_matrix_that_is_not_square(shape: tuple[int, int], backe
     with pytest.raises(A.AccelShapeError, match="einsum of"):
         A.einsum("ii", A.use(drawn(*shape)))
     with pytest.raises(A.AccelShapeError, match="einsum needs arrays of equal shape"):
-        A.runN(lambda m: A.einsum("ii", m), backend=backend)(drawn(*shape))
+        untyped.runN(lambda m: A.einsum("ii", m), backend=backend)(drawn(*shape))
 
 
 @pytest.mark.llvm
 def test_a_diagonal_of_an_argument() -> None:
     m = drawn(2, 3, 3)
-    np.testing.assert_array_equal(A.runN(lambda x: A.einsum("ijj->ij", x))(m), np.einsum("ijj->ij", m))
+    np.testing.assert_array_equal(untyped.runN(lambda x: A.einsum("ijj->ij", x))(m), np.einsum("ijj->ij", m))
 
 
 @pytest.mark.parametrize(
