@@ -18,6 +18,17 @@ TYPES = [np.complex64, np.complex128]
 
 FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 
+INVERSES: dict[str, np.ufunc] = {
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "log2": np.log2,
+    "log10": np.log10,
+}
+
 UNTYPED: Any = A  # mypy refuses wrong programs, too
 
 # Any: the types are parameters of the tests.
@@ -136,6 +147,26 @@ def test_elementary_functions_overflow_only_where_numpy_s_do(kind: Any, backend:
     sizes: Any = untyped.run((A.map(A.magnitude, xs), A.map(A.phase, xs), A.map(abs, xs)), backend=backend)
     for got, expected in zip(sizes, (np.abs(values), np.angle(values), np.abs(values)), strict=True):
         close(got, expected, 4)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", TYPES)
+def test_inverse_functions_are_numpy_s_on_both_sides_of_branch_cuts(kind: Any, backend: str) -> None:
+    values = np.concatenate([edges(kind)[:: 2 if backend == "llvm" else 9], moderate(kind, 30)])
+    xs = A.use(values)
+    found = untyped.run(tuple(A.map(getattr(A, name), xs) for name in INVERSES), backend=backend)
+    with np.errstate(all="ignore"):
+        for got, (name, function) in zip(found, INVERSES.items(), strict=True):
+            expected = function(values)
+            close(got, expected, 16)
+            for part, due in ((got.real, expected.real), (got.imag, expected.imag)):
+                assert np.array_equal(np.signbit(part), np.signbit(due)), name
+
+
+def test_a_logarithm_to_a_complex_base() -> None:
+    values = np.array([2 + 3j, 1j, -1])
+    found = untyped.run(A.map(lambda z: A.logBase(2j, z), A.use(values)), backend="llvm")
+    close(found, np.log(values) / np.log(2j), 16)
 
 
 @pytest.mark.parametrize("kind", TYPES)

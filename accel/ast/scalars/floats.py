@@ -95,7 +95,7 @@ def log(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.LOG, "log", x)
 
 
-def log2(x: Exp[Re]) -> Exp[Re]:
+def log2(x: Exp[Fl]) -> Exp[Fl]:
     """The logarithm to base 2.
 
     >>> A.run(A.unit(A.log2(A.constant(8.0))))
@@ -104,7 +104,7 @@ def log2(x: Exp[Re]) -> Exp[Re]:
     return apply(Operator.LOG2, "log2", x)
 
 
-def log10(x: Exp[Re]) -> Exp[Re]:
+def log10(x: Exp[Fl]) -> Exp[Fl]:
     """The logarithm to base 10.
 
     >>> A.run(A.unit(A.log10(A.constant(1000.0))))
@@ -122,7 +122,7 @@ def log1p(x: Exp[Re]) -> Exp[Re]:
     return apply(Operator.LOG1P, "log1p", x)
 
 
-def logBase(base: Exp[Re] | Re | float, x: Exp[Re] | Re | float) -> Exp[Re]:
+def logBase(base: Exp[Fl] | Fl | complex, x: Exp[Fl] | Fl | complex) -> Exp[Fl]:
     """The logarithm of `x` to base `base`.
 
     >>> A.run(A.unit(A.logBase(A.constant(2.0), 8.0)))

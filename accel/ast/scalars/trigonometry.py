@@ -1,4 +1,4 @@
-"""Functions of angles, and their inverses, of floats and some of complex numbers: within 4 ulp.
+"""Functions of angles, and their inverses, of floats and complex numbers: within 4 ulp.
 
 In: `Exp`s. Out: `Exp`s. Angles are in radians. What each means is fixed in `accel/ast/meaning/semantics.py`.
 """
@@ -37,7 +37,7 @@ def tan(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.TAN, "tan", x)
 
 
-def asin(x: Exp[Re]) -> Exp[Re]:
+def asin(x: Exp[Fl]) -> Exp[Fl]:
     """The arc sine.
 
     >>> A.run(A.unit(A.asin(A.constant(0.5))))
@@ -46,7 +46,7 @@ def asin(x: Exp[Re]) -> Exp[Re]:
     return apply(Operator.ASIN, "asin", x)
 
 
-def acos(x: Exp[Re]) -> Exp[Re]:
+def acos(x: Exp[Fl]) -> Exp[Fl]:
     """The arc cosine.
 
     >>> A.run(A.unit(A.acos(A.constant(0.5))))
@@ -55,7 +55,7 @@ def acos(x: Exp[Re]) -> Exp[Re]:
     return apply(Operator.ACOS, "acos", x)
 
 
-def atan(x: Exp[Re]) -> Exp[Re]:
+def atan(x: Exp[Fl]) -> Exp[Fl]:
     """The arc tangent.
 
     >>> A.run(A.unit(A.atan(A.constant(0.5))))
@@ -100,7 +100,7 @@ def tanh(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.TANH, "tanh", x)
 
 
-def asinh(x: Exp[Re]) -> Exp[Re]:
+def asinh(x: Exp[Fl]) -> Exp[Fl]:
     """The inverse hyperbolic sine.
 
     >>> A.run(A.unit(A.asinh(A.constant(0.5))))
@@ -109,7 +109,7 @@ def asinh(x: Exp[Re]) -> Exp[Re]:
     return apply(Operator.ASINH, "asinh", x)
 
 
-def acosh(x: Exp[Re]) -> Exp[Re]:
+def acosh(x: Exp[Fl]) -> Exp[Fl]:
     """The inverse hyperbolic cosine.
 
     >>> A.run(A.unit(A.acosh(A.constant(1.5))))
@@ -118,7 +118,7 @@ def acosh(x: Exp[Re]) -> Exp[Re]:
     return apply(Operator.ACOSH, "acosh", x)
 
 
-def atanh(x: Exp[Re]) -> Exp[Re]:
+def atanh(x: Exp[Fl]) -> Exp[Fl]:
     """The inverse hyperbolic tangent.
 
     >>> A.run(A.unit(A.atanh(A.constant(0.5))))

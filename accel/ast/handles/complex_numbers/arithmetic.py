@@ -1,14 +1,15 @@
 """Arithmetic of complex numbers: formulas of their parts, so that later stages know floats only (docs/scalars.md).
 
 In: an operator, and nodes of one complex type. Out: a node: a complex number made of its parts, or a float or bool. Products
-are the plain formula and quotients Smith's (Comm. ACM 5(8), 1962), as NumPy's; functions are in `functions.py`.
+are the plain formula and quotients Smith's (Comm. ACM 5(8), 1962), as NumPy's; functions are in `functions.py`, those whose
+formulas are made of these in `inverses.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from accel.ast.handles.complex_numbers import functions
+from accel.ast.handles.complex_numbers import functions, inverses
 from accel.ast.handles.complex_numbers.functions import Complex, chosen
 from accel.ast.handles.real_numbers.formulas import Real
 from accel.ast.tree.nodes import Literal, MakeTuple, Project, ScalarNode
@@ -154,4 +155,12 @@ _UNARY: Mapping[Operator, Callable[[Complex], Complex]] = {
     Operator.SINH: functions.sinh,
     Operator.COSH: functions.cosh,
     Operator.TANH: functions.tanh,
+    Operator.ASIN: inverses.asin,
+    Operator.ACOS: inverses.acos,
+    Operator.ATAN: inverses.atan,
+    Operator.ASINH: inverses.asinh,
+    Operator.ACOSH: inverses.acosh,
+    Operator.ATANH: inverses.atanh,
+    Operator.LOG2: inverses.log2,
+    Operator.LOG10: inverses.log10,
 }
