@@ -62,8 +62,10 @@ def error(found: float, exact: Any, limits: Any) -> float:
 
 
 def exactly(name: str, z: complex) -> Any:
-    """What mpmath says. It has no -0.0, on which side of a branch cut a number lies: zeros become the least bit of their sign."""
-    parts = [mpmath.ldexp(math.copysign(1.0, part), -2500) if part == 0 else mpmath.mpf(part) for part in (z.real, z.imag)]
+    """What mpmath says. It has no -0.0, which tells the sides of a branch cut: zeros become tiny numbers of their sign."""
+    parts = [
+        mpmath.ldexp(math.copysign(1.0, part), -2500) if part == 0 else mpmath.mpf(part) for part in (z.real, z.imag)
+    ]
     if name in {"log2", "log10"}:
         return mpmath.log(mpmath.mpc(*parts)) / mpmath.log(int(name.removeprefix("log")))
     return getattr(mpmath, name)(mpmath.mpc(*parts))

@@ -6,7 +6,7 @@ In and out: handles. Each is an ordinary accel program; what it costs after fusi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVarTuple
+from typing import Any, TypeVarTuple
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.tuples import fromIndex, indexHead, lift_items, shapeSize
 from accel.ast.scalars.conversions import N, O, add, max, min, mul
 from accel.ast.tree.operators import Operator
-from accel.errors import here
+from accel.ast.tree.types import BOOL
+from accel.errors import AccelTypeError, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -33,7 +34,7 @@ def sum(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     >>> A.run(A.sum(A.use(np.arange(6).reshape(2, 3))))
     array([ 3, 12])
     """
-    return fold_array("sum", add, 0, xs)
+    return fold_array("sum", add, 0, _numbers("sum", xs))
 
 
 def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
@@ -42,7 +43,7 @@ def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     >>> A.run(A.product(A.use(np.arange(6).reshape(2, 3))))
     array([ 0, 60])
     """
-    return fold_array("product", mul, 1, xs)
+    return fold_array("product", mul, 1, _numbers("product", xs))
 
 
 def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
@@ -69,7 +70,7 @@ def all(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
     >>> A.run(A.all(lambda x: x > 2, A.use(np.arange(6).reshape(2, 3))))
     array([False,  True])
     """
-    return fold_array("all", _both, True, map_arrays("all", p, (xs,)))
+    return fold_array("all", _both, True, _held("all", p, xs))
 
 
 def any(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
@@ -78,7 +79,7 @@ def any(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
     >>> A.run(A.any(lambda x: x > 2, A.use(np.arange(6).reshape(2, 3))))
     array([False,  True])
     """
-    return fold_array("any", _either, False, map_arrays("any", p, (xs,)))
+    return fold_array("any", _either, False, _held("any", p, xs))
 
 
 def and_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
@@ -87,7 +88,7 @@ def and_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.
     >>> A.run(A.and_(A.use(np.array([True, False]))))
     array(False)
     """
-    return fold_array("and_", _both, True, xs)
+    return fold_array("and_", _both, True, _bools("and_", xs, "all"))
 
 
 def or_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
@@ -96,7 +97,35 @@ def or_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.b
     >>> A.run(A.or_(A.use(np.array([True, False]))))
     array(True)
     """
-    return fold_array("or_", _either, False, xs)
+    return fold_array("or_", _either, False, _bools("or_", xs, "any"))
+
+
+def _held(name: str, p: Callable[..., object], xs: object) -> Acc[Any]:
+    """Where the predicate of `name` holds."""
+    found = map_arrays(name, p, (xs,))
+    if found.type.element is not BOOL:
+        hint = "compare it: `lambda x: x != 0`"
+        message = f"the result of the predicate of {name} must be bool, got {found.type.element}"
+        raise AccelTypeError(message, here(), hint=hint)
+    return found
+
+
+def _bools(name: str, xs: object, other: str) -> object:
+    """The array, if its elements are bools. What is no array the fold refuses."""
+    if isinstance(xs, Acc) and xs.type.element is not BOOL:
+        hint = f"say which count as true: `A.{other}(lambda x: x != 0, xs)`"
+        raise AccelTypeError(
+            f"{name} takes an array of bools, got elements of type {xs.type.element}", here(), hint=hint
+        )
+    return xs
+
+
+def _numbers(name: str, xs: object) -> object:
+    """The array, unless its elements are bools."""
+    if isinstance(xs, Acc) and xs.type.element is BOOL:
+        hint = "count those that are true by `A.sum(A.map(A.boolToInt, xs))`; `A.and_` and `A.or_` tell of all and any"
+        raise AccelTypeError(f"{name} takes an array of numbers, got elements of type bool", here(), hint=hint)
+    return xs
 
 
 def _both(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:

@@ -89,6 +89,8 @@ def apply(
         raise AccelTypeError(message, where, hint=hint or f"write `{_lambda(count)}`")
     try:
         return function(*arguments)
+    except RecursionError:
+        raise AccelStagingError(f"{what} calls itself too deeply", where, hint=_NO_RECURSION) from None
     except TypeError as error:
         if not takes(function, count):
             wanted = f"{what} must take {count} argument{'s' * (count != 1)}"
@@ -102,6 +104,12 @@ def apply(
         if _is_of_the_call(error):
             raise _not_of_exps(error, what, where) from error
         raise
+
+
+_NO_RECURSION = (
+    "recursion has no end while the program is built, where both sides of `A.cond` and `A.acond` are: "
+    "write `A.while_` or `A.awhile`"
+)
 
 
 def _not_of_exps(error: Exception, what: str, where: Where | None) -> AccelTypeError:

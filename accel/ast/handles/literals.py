@@ -216,8 +216,7 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
     if expected == NOTHING_YET:
         hint = "the nothing() has no type yet: write `A.cond(A.constant(False), A.just(e), A.nothing())`, with an `e` of it"
     elif isinstance(expected, MaybeType):
-        index = isinstance(expected.value, TupleType) and node.type == MaybeType(I64) and expected.value.items == (I64,)
-        hint = "an index is a tuple: `A.just(A.index(i))`" if index else "write `A.just(e)` or `A.nothing()`"
+        hint = _hint_of_index(node.type, expected.value) or "write `A.just(e)` or `A.nothing()`"
     elif expected is BOOL and isinstance(node.type, ScalarType):
         hint = "compare it: `e != 0`"
     elif isinstance(expected, ScalarType) and isinstance(node.type, ComplexType):
@@ -226,6 +225,25 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
     made = () if same_place(node.where, where) else (("made here:", node.where),)
     raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
+
+
+def _hint_of_index(found: ElementType, index: ElementType) -> str | None:
+    """What to write if what was found is a maybe, and `index` an index."""
+    if (
+        not isinstance(found, MaybeType)
+        or not isinstance(index, TupleType)
+        or not index.items
+        or {*index.items} != {I64}
+    ):
+        return None
+    count = len(index.items)
+    items = "ijklmnop"[:count] if count <= len("ijklmnop") else [f"i{number}" for number in range(count)]
+    written = f"`A.just(A.index({', '.join(items)}))`"
+    return (
+        f"an index is a tuple: {written}"
+        if count == 1 and found.value == I64
+        else f"an index of that rank is {written}"
+    )
 
 
 def _check_integer(value: float, expected: ScalarType, what: str, where: Where | None) -> None:

@@ -196,7 +196,7 @@ def shapeSize(sh: Exp[Sh] | Sh) -> Exp[np.int64]:
 @overload
 def constant(v: G) -> Exp[G]: ...
 @overload
-def constant(v: float, dtype: type[G]) -> Exp[G]: ...
+def constant(v: float | np.integer[Any] | np.floating[Any] | np.bool_, dtype: type[G]) -> Exp[G]: ...
 @overload
 def constant(v: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # True is an int, too: bool comes first
 @overload
@@ -206,16 +206,20 @@ def constant(v: float) -> Exp[np.float64]: ...
 @overload
 def constant(v: complex) -> Exp[np.complex128]: ...
 @overload
-def constant(v: complex, dtype: type[Cx]) -> Exp[Cx]: ...
+def constant(v: complex | np.complexfloating[Any, Any], dtype: type[Cx]) -> Exp[Cx]: ...
 def constant(v: object, dtype: object = None) -> Exp[Any]:
     """A number as an expression of type `dtype`; without it, of a NumPy scalar's own, else int64, float64, complex128, bool.
+
+    With `dtype` a NumPy scalar is what it counts, as a Python number. Raises `AccelTypeError` for what does not fit.
 
     >>> A.run(A.map(lambda x: x + A.constant(1, np.int8), A.use(np.zeros(2, np.int8))))
     array([1, 1], dtype=int8)
     """
     where = here()
-    kind = natural_type(v, "the constant", where) if dtype is None else target_type(dtype, "constant", where)
-    return Exp(typed(raw(v), kind, "the constant", where))
+    if dtype is None:
+        return Exp(typed(raw(v), natural_type(v, "the constant", where), "the constant", where))
+    value = v.item() if isinstance(v, np.generic) else raw(v)
+    return Exp(typed(value, target_type(dtype, "constant", where), "the constant", where))
 
 
 @overload

@@ -19,6 +19,9 @@ def elements(z: A.Exp[c8], w: A.Exp[c16], x: A.Exp[f4]) -> None:
     assert_type(1j * w**2 / (w - 1), A.Exp[c16])
     assert_type(z == 1j, A.Exp[b1])
     assert_type(A.exp(-z), A.Exp[c8])
+    assert_type(A.acosh(z) + A.log10(z), A.Exp[c8])
+    assert_type(A.logBase(2.0, w), A.Exp[c16])
+    assert_type(A.logBase(z, 2j), A.Exp[c8])
     assert_type(abs(z), A.Exp[f4])
     assert_type(A.abs(w), A.Exp[f8])
     assert_type(A.phase(w) + A.imag(w) + A.magnitude(w), A.Exp[f8])
@@ -29,6 +32,8 @@ def elements(z: A.Exp[c8], w: A.Exp[c16], x: A.Exp[f4]) -> None:
     assert_type(A.cast(x, np.complex128), A.Exp[c16])
     assert_type(A.constant(1j), A.Exp[c16])
     assert_type(A.constant(1j, np.complex64), A.Exp[c8])
+    assert_type(A.constant(np.complex128(1j), np.complex64), A.Exp[c8])
+    assert_type(A.constant(np.int64(1), np.complex64), A.Exp[c8])
     assert_type(A.cond(x > 0, z, 1j), A.Exp[c8])
 
 

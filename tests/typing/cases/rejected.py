@@ -206,7 +206,7 @@ def complex_numbers(z: A.Exp[np.complex64], w: A.Exp[np.complex128], x: A.Exp[f4
     z + w  # E: Unsupported operand types for +
     x + 1j  # E: Unsupported operand types for +
     A.real(x)  # E: Argument 1 to "real"
-    A.atan(z)  # E: Value of type variable "Re" of "atan" cannot be
+    A.expm1(z)  # E: Value of type variable "Re" of "expm1" cannot be
     A.mkComplex(x, w)  # E: Argument 2 to "mkComplex"
 
 

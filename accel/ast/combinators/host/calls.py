@@ -132,7 +132,11 @@ class _Foreign:
         self, arrays: Sequence[HostArray], shapes: Sequence[tuple[int, ...]], where: Where | None
     ) -> list[HostArray]:
         """See `HostFunction`."""
-        given = self.function(_arranged(self.form, list(arrays)))
+        try:
+            given = self.function(_arranged(self.form, list(arrays)))
+        except Exception as error:
+            error.add_note("raised by the function of foreign_acc" + (f" at {where}" if where is not None else ""))
+            raise
         leaves = _checked(given, self.results, where)
         kinds = [kind for kind in flatten(self.results) for _ in leaf_types(kind.element)]
         for leaf, shape, kind in zip(leaves, shapes, kinds, strict=True):
