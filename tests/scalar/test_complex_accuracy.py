@@ -61,18 +61,26 @@ def error(found: float, exact: Any, limits: Any) -> float:
     return float(abs(mpmath.mpf(found) - exact) / unit)
 
 
-def exactly(name: str, z: complex) -> Any:
-    """What mpmath says. It has no -0.0, which tells the sides of a branch cut: zeros become tiny numbers of their sign."""
-    parts = [
-        mpmath.ldexp(math.copysign(1.0, part), -2500) if part == 0 else mpmath.mpf(part) for part in (z.real, z.imag)
-    ]
-    if name in {"log2", "log10"}:
-        return mpmath.log(mpmath.mpc(*parts)) / mpmath.log(int(name.removeprefix("log")))
-    return getattr(mpmath, name)(mpmath.mpc(*parts))
+EXACT: Any = mpmath  # the stubs know a part of it
 
 
 INVERSE = {"asin", "acos", "atan", "asinh", "acosh", "atanh"}
-"""Whose small results mpmath gives at high precision only."""
+"""Those with branch cuts that do not end at 0, whose small results mpmath gives at high precision only."""
+
+
+def exactly(name: str, z: complex) -> Any:
+    """What mpmath says. It has no -0.0, which tells the sides of a branch cut."""
+    if name in INVERSE:  # nowhere so steep that tiny numbers would not do for zeros
+        tiny = [EXACT.ldexp(math.copysign(1.0, part), -2500) for part in (z.real, z.imag)]
+        return getattr(EXACT, name)(
+            EXACT.mpc(*[part or least for part, least in zip((z.real, z.imag), tiny, strict=True)])
+        )
+    above = EXACT.mpc(z.real, abs(z.imag))
+    if name in {"log2", "log10"}:
+        found = EXACT.log(above) / EXACT.log(int(name.removeprefix("log")))
+    else:
+        found = getattr(EXACT, name)(above)
+    return EXACT.conj(found) if math.copysign(1.0, z.imag) < 0 else found
 
 
 @slow

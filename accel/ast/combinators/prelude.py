@@ -100,7 +100,7 @@ def or_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.b
     return fold_array("or_", _either, False, _bools("or_", xs, "any"))
 
 
-def _held(name: str, p: Callable[..., object], xs: object) -> Acc[Any]:
+def _held(name: str, p: Callable[..., object], xs: Acc[Any]) -> Acc[Any]:
     """Where the predicate of `name` holds."""
     found = map_arrays(name, p, (xs,))
     if found.type.element is not BOOL:
