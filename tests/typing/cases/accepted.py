@@ -264,7 +264,6 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(A.select(b, np.uint8(1), np.uint8(0)), A.Exp[u1])
     assert_type(A.select(b, i, i), A.Exp[i4])
     assert_type(A.constant(1, np.uint8), A.Exp[u1])
-    assert_type(A.constant(np.int64(1), np.uint8), A.Exp[u1])
     assert_type(A.constant(0.5), A.Exp[f8])
     assert_type(A.cast(x, np.int64), A.Exp[i8])
     assert_type(A.max(x, 0), A.Exp[f4])
