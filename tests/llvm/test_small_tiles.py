@@ -55,6 +55,15 @@ def test_lanes_of_several_elements(
         check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_a_row_or_two(dtype: str) -> None:
+    run = A.runN(multiplied, backend="llvm")
+    for shape in ((1, 64, 300), (1, 256, 50), (2, 40, 100), (3, 1, 33, 47), (90, 1, 5, 10), (1, 70, 100)):
+        *around, count, columns = shape
+        x, y = numbers((*around, count), dtype), numbers((*around[:-1], count, columns), dtype, 1)
+        assert run(x, y).tobytes() == defined(x, y).tobytes(), shape
+
+
 def test_what_is_fused_into_products_whose_columns_are_copied() -> None:
     def biased(x: Rows, y: Rows, c: Rows) -> Rows:
         return A.map(lambda e: A.max(e, 0), A.zipWith(A.add, A.matmul(x, y), c))

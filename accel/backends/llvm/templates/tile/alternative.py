@@ -27,8 +27,11 @@ from accel.schedule.templates.tile import Tile
 LEAST = 4096.0
 """Steps below which rows serve as well."""
 
-LEAST_DIRECT = (2, 4)
-"""Rows and columns below which they do in batches of few elements, which need not be packed."""
+LEAST_DIRECT = (1, 4)
+"""Rows and columns below which they do where nothing is packed."""
+
+LEAST_OF_BATCH = (2, 4)
+"""The same where one of a batch is packed."""
 
 PACKED = 0
 """The number of the function that packs; those that need not do so have others."""
@@ -52,8 +55,15 @@ class Tiles:
         code = levels.routine.code
         rows, columns, count = extents(levels, self._tile)
         enough = code.emit(f"icmp sge i64 {count}, 1")
-        for extent, least in zip((rows, columns), self._least_shape(), strict=True):
-            enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp sge i64 {extent}, {least}')}")
+        least = [str(extent) for extent in self._least_shape()]
+        if self._direct and self._least > 1:
+            direct = is_direct(code, self._layout, columns, count)
+            least = [
+                code.emit(f"select i1 {direct}, i64 {few}, i64 {many}")
+                for few, many in zip(LEAST_DIRECT, least, strict=True)
+            ]
+        for extent, needed in zip((rows, columns), least, strict=True):
+            enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp sge i64 {extent}, {needed}')}")
         work = steps(levels, self._tile)
         enough = code.emit(f"and i1 {enough}, {code.emit(f'fcmp oge double {work}, {self._least:e}')}")
         for loop in self._tile.batch:
@@ -68,7 +78,7 @@ class Tiles:
         if self._tile.rows.along_fold and self._tile.columns.along_fold:
             return self._layout.rows, self._layout.columns
         if self._tile.batch and self._direct:
-            return LEAST_DIRECT
+            return LEAST_OF_BATCH
         return self._layout.rows // 2, self._layout.lanes // 2
 
     def run(self, levels: Levels) -> str:
