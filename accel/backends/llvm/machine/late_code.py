@@ -73,11 +73,11 @@ class LateCode:
         """Bring the function here if there is a way to it. Raises what compiling raises; then the next call tries again."""
         key = f"{own_files()}\n{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{self._names}\n{number}"
         kept = FUNCTIONS.get(key.encode())
-        if kept is None and self._texts is None:
-            return
         if kept is None and number and len(self._libraries) >= MOST:
             self(0)
             self._words[number] = self._words[0]
+            return
+        if kept is None and self._texts is None:
             return
         texts = None if kept is not None or self._texts is None else self._texts(number)
         objects = [] if kept is None else _unpacked(kept)
