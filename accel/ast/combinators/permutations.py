@@ -166,10 +166,13 @@ def _scattered(
     return Acc(ScatterWith(combine, target.node, array.node, unique, name, (target.type,), where), target.extents)
 
 
-def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vector[E]]) -> Acc[Vector[E]]:
+def scatter(
+    to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vector[E]], *, trim: bool = False
+) -> Acc[Vector[E]]:
     """`defaults` with `values[i]` written at `to[i]`; the last of equal targets wins.
 
-    An index outside of `defaults` raises `AccelIndexError`, another number of indices than of values `AccelShapeError`.
+    An index outside of `defaults` raises `AccelIndexError`, another number of indices than of values `AccelShapeError`; with
+    `trim`, as Accelerate does, the last ones of the longer array are left out.
 
     >>> A.run(A.scatter(A.use(np.array([3, 1])), A.fill((4,), 0), A.use(np.array([5, 6]))))
     array([0, 6, 0, 5])
@@ -178,7 +181,7 @@ def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vec
     indices, target, given = arrays_of("scatter", (to, defaults, values), where)
     require_index("scatter", indices.type.element, target.rank, where)
     same_elements("scatter", target.type.element, given.type.element, target, given, where)
-    return scatterWith(lambda new, old: new, target, zip_arrays("scatter", (indices, given), trim=False))
+    return scatterWith(lambda new, old: new, target, zip_arrays("scatter", (indices, given), trim=trim))
 
 
 def require_index(name: str, kind: ElementType, rank: int, where: Where | None) -> None:

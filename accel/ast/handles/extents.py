@@ -108,6 +108,10 @@ def _least(column: tuple[int | None, ...]) -> int | None:
     return min(known) if len(known) == len(column) else None
 
 
+_TRIMMING = ("zip", "izip", "scatter", "gatherIf")
+"""How the names of combinators begin that take `trim`."""
+
+
 def unequal(
     name: str,
     left: str,
@@ -122,7 +126,7 @@ def unequal(
         where,
         others=(_made_here(left, left_where), _made_here(right, right_where)),
         hint="for the part that they share write `trim=True`"
-        if name.startswith("zip")
+        if name.startswith(_TRIMMING)
         else "shorten one by `A.take(n, xs)`; nothing is repeated by itself: `A.replicate((n, A.All), xs)`",
     )
 
