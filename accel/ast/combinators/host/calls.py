@@ -135,7 +135,9 @@ class _Foreign:
         try:
             given = self.function(_arranged(self.form, list(arrays)))
         except Exception as error:
-            error.add_note("raised by the function of foreign_acc" + (f" at {where}" if where is not None else ""))
+            note = "raised by the function of foreign_acc" + (f" at {where}" if where is not None else "")
+            if note not in getattr(error, "__notes__", ()):  # one exception may be raised many times
+                error.add_note(note)
             raise
         leaves = _checked(given, self.results, where)
         kinds = [kind for kind in flatten(self.results) for _ in leaf_types(kind.element)]
