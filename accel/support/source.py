@@ -34,7 +34,7 @@ def expression(where: Where | None) -> Expression | None:
     span = None if where is None else where.span()
     if where is None or span is None:
         return None
-    tree = parsed(where.file)
+    tree = parsed(text_of(where.file))
     if tree is None:
         return None
     for parent in ast.walk(tree):
@@ -44,10 +44,15 @@ def expression(where: Where | None) -> Expression | None:
     return None
 
 
-def parsed(file: str) -> ast.Module | None:
-    """All of a file; None if it cannot be read, or is no Python."""
+def text_of(file: str) -> str:
+    """What stands in a file; nothing if it cannot be read."""
+    return "".join(linecache.getlines(file))
+
+
+def parsed(text: str) -> ast.Module | None:
+    """All of a file of that text; None if it is no Python."""
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return ast.parse(text)
     except (SyntaxError, ValueError):  # another language that compiles to Python, or a file that was changed
         return None
     except (RecursionError, MemoryError):  # it is nested deeper than the parser goes

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel.explanation import explain
 from accel.explanation.facts.facts import ArrayReport, ViewReport
+from accel.explanation.naming import variables
 from accel.explanation.show.report import report
 from tests.labelled.programs import AnyAcc
 
@@ -167,6 +172,30 @@ def test_operations_have_the_names_of_what_they_give() -> None:
     assert found["filter %4"] == "kept, count"
     assert found["filter %5"] == "rest"
     assert found["map %3"] == "left, right"
+
+
+def test_a_file_that_is_explained_again_is_parsed_if_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    original = variables.parsed
+
+    def parsed(text: str) -> ast.Module | None:
+        seen.append(text)
+        return original(text)
+
+    monkeypatch.setattr(variables, "parsed", parsed)
+    file = tmp_path / "program.py"
+    for name in ("ys", "ys", "zs"):
+        file.write_text(
+            f"def program(xs):\n    {name} = A.map(lambda x: x + 1, xs)\n    return A.scanl1(A.add, {name})\n"
+        )
+        linecache.checkcache(str(file))
+        scope: dict[str, Any] = {"A": A}
+        exec(compile(file.read_text(), file, "exec"), scope)
+        explain.forget()
+        assert names(scope["program"], XS)["%1"] == name
+    assert len(seen) == 2
 
 
 def test_a_program_without_a_file_has_labels_only() -> None:

@@ -1,16 +1,18 @@
 """What the user assigned calls to, as the file says it; nothing here knows of programs.
 
 In: places. Out: names of variables. A file is parsed when the first place in it is asked about, so never while a program is
-traced. Where it cannot be read, or a call stands for no variable, nothing is known.
+traced, and once as long as its text is the same. Where it cannot be read, or a call stands for no variable, nothing is known.
 """
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import Final
 
 from accel.errors import Where
-from accel.support.source import Span, last_name, parsed, short, span_of
+from accel.support.cache import Cache
+from accel.support.source import Span, last_name, parsed, short, span_of, text_of
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | None
 """What a name is looked up in; None is the module."""
@@ -85,13 +87,18 @@ class Variables:
         if where is None:
             return None, None
         if where.file not in self._files:
-            self._files[where.file] = _read(where.file)
+            text = text_of(where.file)
+            self._files[where.file] = _READ.get(text, lambda: _read(text))
         return self._files[where.file], where.span()
 
 
-def _read(name: str) -> _File:
+_READ: Final[Cache[str, _File]] = Cache(4)
+"""What files of some text say: most programs that are explained one after the other stand in one."""
+
+
+def _read(text: str) -> _File:
     """All that there is to know of a file, in one walk."""
-    file, tree = _File(), parsed(name)
+    file, tree = _File(), parsed(text)
     pending: list[tuple[ast.AST, Scope]] = [] if tree is None else [(tree, None)]
     while pending:
         node, scope = pending.pop()
