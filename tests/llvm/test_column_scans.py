@@ -24,6 +24,7 @@ from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings, changed
 from tests import untyped
+from tests.llvm.nests import SCALES
 from tests.marks import one_in
 
 Given: TypeAlias = Any  # one function for arrays of several types
@@ -75,7 +76,7 @@ def numbers(shape: tuple[int, ...], kind: str = "f4", seed: int = 0) -> Given:
     random = np.random.default_rng(seed)
     if kind == "?":
         return random.random(shape) < 0.5
-    return np.asarray(random.standard_normal(shape) * 10.0 ** random.integers(-3, 3, shape)).astype(kind)
+    return np.asarray(random.standard_normal(shape) * SCALES[random.integers(6, size=shape)]).astype(kind)
 
 
 def down(scan: Callable[[Given], Given]) -> Callable[[Given], Given]:

@@ -66,7 +66,7 @@ def numbers(shape: tuple[int, ...], kind: str = "f4", seed: int = 0) -> Given:
     random = np.random.default_rng(seed)
     if kind == "?":
         return random.random(shape) < 0.5
-    return np.asarray(random.standard_normal(shape) * 10.0 ** random.integers(-3, 3, shape)).astype(kind)
+    return np.asarray(random.standard_normal(shape) * nests.SCALES[random.integers(6, size=shape)]).astype(kind)
 
 
 def column_sums(m: A.Acc[Given]) -> A.Acc[Given]:
