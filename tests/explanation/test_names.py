@@ -14,8 +14,8 @@ import pytest
 import accel as A
 from accel.explanation import explain
 from accel.explanation.facts.facts import ArrayReport, ViewReport
-from accel.explanation.naming import variables
 from accel.explanation.show.report import report
+from accel.support import source
 from tests.labelled.programs import AnyAcc
 
 Floats = A.Acc[A.Vector[np.float64]]
@@ -178,13 +178,12 @@ def test_a_file_that_is_explained_again_is_parsed_if_it_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    original = variables.parsed
 
     def parsed(text: str) -> ast.Module | None:
         seen.append(text)
-        return original(text)
+        return source.parsed(text)
 
-    monkeypatch.setattr(variables, "parsed", parsed)
+    monkeypatch.setattr("accel.explanation.naming.variables.parsed", parsed)
     file = tmp_path / "program.py"
     for name in ("ys", "ys", "zs"):
         file.write_text(
