@@ -48,7 +48,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
         whole = built(results)
         arguments = [to_host(leaf) for constant in whole.constants for leaf in constant.data]
         expected = mean(whole.program, arguments)
-        staged = stages(whole.program, Options(duplicate=duplicate))
+        staged = stages(whole.program, Options(duplicate=duplicate, time_limit=60))
         with monkeypatch.context() as patch:
             patch.setattr(evaluate, "implementation", counting)
             found.clear()
