@@ -194,3 +194,13 @@ def test_all_nodes_are_made_this_way() -> None:
     assert len(made) > 25
     for found in made:
         assert vars(found)["__slots__"] == vars(found)["__match_args__"] == tuple(found.__annotations__)
+
+
+def test_programs_can_be_pickled() -> None:
+    xs = A.use(np.arange(3.0))
+    doubled = A.map(lambda x: x * 2, xs)
+    summed = A.zipWith(A.add, doubled, xs)
+    again: list[A.Acc[A.Vector[np.float64]]] = pickle.loads(pickle.dumps([doubled, summed]))
+    assert [A.run(each, backend="interpreter").tolist() for each in again] == [[0, 2, 4], [0, 3, 6]]
+    size: A.Exp[np.int64] = pickle.loads(pickle.dumps(A.size(doubled)))
+    assert A.run(A.unit(size), backend="interpreter") == 3

@@ -31,8 +31,10 @@ def frozen_value(cls: type[C]) -> type[C]:
 
 
 def quickly_made(cls: type[C]) -> type[C]:
-    """A frozen dataclass with slots, with a constructor that takes two thirds of the time of the one that it has."""
+    """A frozen dataclass with slots, with a constructor that takes two thirds of the time of the one that it has. It makes what
+    is unpickled, too."""
     type.__setattr__(cls, "__init__", _constructor(cls))
+    type.__setattr__(cls, "__reduce__", _reduce)
     return cls
 
 
