@@ -56,6 +56,25 @@ def test_lanes_of_several_elements(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", one_in(2, [5, 16, 17, 31, 33, 50, 64, 63]))
+def test_columns_that_stay_in_registers_for_some_rows(count: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
+    compile_again(monkeypatch)
+    for rows, columns in ((1, 5), (33, 16), (70, 37)):
+        check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
+    x, y = numbers((3, 35, count), dtype), numbers((3, count, 19), dtype, 1)
+    check(lambda x, y: A.map(lambda e: A.max(e, 0), A.matmul(x, y)), x, y, threads=2)
+
+
+def test_columns_that_are_computed_and_stay_in_registers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
+    compile_again(monkeypatch)
+    for count in (2, 7, 16):
+        x, y = numbers((37, count), "float32"), numbers((count, 21), "float32", 1)
+        check(lambda x, y: A.matmul(A.map(A.abs, x), A.map(lambda e: e * e - 1, y)), x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_of_a_row_or_two(dtype: str) -> None:
     run = A.runN(multiplied, backend="llvm")
     for shape in ((1, 64, 300), (1, 256, 50), (2, 40, 100), (3, 1, 33, 47), (90, 1, 5, 10), (1, 70, 100)):

@@ -34,6 +34,13 @@ FAULTS = (
         ("tests/llvm/test_small_tiles.py::test_columns_are_copied_block_by_block",),
     ),
     Fault(
+        "what rows have come to while columns are held joins in the order of its turns",
+        "backends/llvm/templates/tile/small/held.py",
+        'firsts = [int(f"{turn:0{bits}b}"[::-1], 2) if bits else 0 for turn in range(parts)]',
+        "firsts = [*range(parts)]",
+        ("tests/llvm/test_small_tiles.py::test_columns_that_stay_in_registers_for_some_rows",),
+    ),
+    Fault(
         "threads that need the same code late compile it one after the other",
         "backends/llvm/machine/late_code.py",
         "            if number in self._libraries:",

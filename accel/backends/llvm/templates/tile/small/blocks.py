@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import TypeAlias
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
@@ -17,7 +18,15 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.launch import put_batch
 from accel.backends.llvm.templates.tile.layout import MANY_REGISTERS, Layout, Parameters, Word
 from accel.backends.llvm.templates.tile.results import finish
-from accel.backends.llvm.templates.tile.small.tree import ROWS, Leaves, Place, Tree, held, matrix_of
+from accel.backends.llvm.templates.tile.small.held import (
+    HELD_FOR,
+    MOST_HELD,
+    Waiting,
+    computed,
+    rows_at_once,
+    subtrees,
+)
+from accel.backends.llvm.templates.tile.small.tree import ROWS, Elements, Every, Leaves, Place, Tree, held, matrix_of
 from accel.backends.llvm.templates.tile.strips import Accumulators, load, saved
 from accel.backends.llvm.text.code import Code, memory_type
 from accel.backends.llvm.text.frame import Frame, FrameView
@@ -37,6 +46,9 @@ COPIED_BYTES = 1 << 14
 
 COPIED_FOR = 128
 """Rows for which it is, if there are so many and other threads have others."""
+
+OfColumns: TypeAlias = tuple[Sequence[Progression], Sequence[Elements], "str | None"]
+"""The indices of some vectors of columns, what these give, and a mask of the columns that are there, if not all are."""
 
 
 class Columns(Enum):
@@ -65,6 +77,7 @@ class Blocks:
         self._tree = Tree(self._memory, self._writer, layout, count)
         self._matrix = matrix_of(layout.tile, layout.tile.columns)
         self._width = copied_columns(layout, count)
+        self._subtrees = held_subtrees(layout, count, columns)
 
     def write(self) -> Routine:
         """The whole function."""
@@ -86,7 +99,7 @@ class Blocks:
                 begin = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {blocks}')}, {self._width}")
                 self._copied((first, last), begin, columns)
         else:
-            low, high = (code.emit(f"mul i64 %{part}, {ROWS}") for part in ("low", "high"))
+            low, high = (code.emit(f"mul i64 %{part}, {rows_of_unit(self._subtrees)}") for part in ("low", "high"))
             self._rows((low, routine.least(high, rows)), columns)
         code.line("ret void")
         self._memory.close()
@@ -142,6 +155,9 @@ class Blocks:
     def _block(self, rows: tuple[str, str], first: str, columns: str, at: Place | None) -> None:
         """Rows of so many columns from the first one on, which stands at this place: tiles of as many vectors as they have,
         then of what is left."""
+        if self._subtrees:
+            self._held(rows, columns)
+            return
         routine, code, begin = self._routine, self._routine.code, "0"
         for vectors in self._vectors():
             accumulators, wide = self._tree.accumulators(vectors), vectors * self._layout.lanes
@@ -150,8 +166,31 @@ class Blocks:
                 routine.count(*rows, accumulators.strip.rows) as row,
                 routine.count(begin, end, wide) as column,
             ):
-                self._tile(accumulators, (row, rows[1]), (column, columns), first, at)
+                self._tile(accumulators, (row, rows[1]), self._columns_of((column, columns), vectors, first, at))
             begin = end
+
+    def _held(self, rows: tuple[str, str], columns: str) -> None:
+        """The same, where columns stay in registers for some rows."""
+        routine, code, subtrees = self._routine, self._routine.code, self._subtrees
+        accumulators = self._tree.accumulators(1, rows_at_once(self._count, ROWS))
+        waiting = Waiting(routine, accumulators, len(subtrees))
+        with (
+            routine.count(*rows, HELD_FOR) as first,
+            routine.count("0", columns, self._layout.lanes) as column,
+        ):
+            last = routine.least(code.emit(f"add i64 {first}, {HELD_FOR}"), rows[1])
+            indices, elements, mask = self._columns_of((column, columns), 1, "0", None)
+            for turn, every in enumerate(subtrees):
+                held_elements = [computed(each, every, mask) for each in elements]
+                with routine.count(first, last, accumulators.strip.rows) as row:
+                    numbers, of_rows = self._rows_of(accumulators, (row, last))
+                    self._tree.subtree(accumulators, (of_rows, held_elements), every, mask)
+                    place = code.emit(f"sub i64 {row}, {first}")
+                    waiting.join(turn, place)
+                    if turn < len(subtrees) - 1:
+                        waiting.keep(turn, place)
+                    else:
+                        self._write(accumulators, (row, last), numbers, indices, mask)
 
     def _vectors(self) -> Sequence[int]:
         """How many vectors of columns tiles have, from the first column on."""
@@ -160,34 +199,39 @@ class Blocks:
         )
         return (VECTORS, 1) if several else (1,)
 
-    def _tile(
-        self, accumulators: Accumulators, row: tuple[str, str], column: tuple[str, str], first: str, at: Place | None
-    ) -> None:
-        """The tile from a row on, and a column of the block, of so many each."""
-        routine, code, tile, strip = self._routine, self._routine.code, self._layout.tile, accumulators.strip
-        last = code.emit(f"sub i64 {row[1]}, 1")
-        # A row that is not there is the last one once more, and the last vector of columns ends with the last column: what is
-        # there twice is written twice.
-        numbers = [code.emit(f"add i64 {row[0]}, {number}") for number in range(strip.rows)]
-        rows = [Uniform(routine.least(number, last), I64) for number in numbers]
+    def _columns_of(self, column: tuple[str, str], vectors: int, first: str, at: Place | None) -> OfColumns:
+        """So many vectors from a column of the block on, of so many: the last one ends with the last column; what is there
+        twice is written twice."""
+        code, tile, lanes = self._routine.code, self._layout.tile, self._layout.lanes
         begin, mask = column[0], None
         if self._columns is not Columns.NARROW:
-            begin = routine.least(begin, code.emit(f"sub i64 {column[1]}, {self._layout.lanes * strip.vectors}"))
+            begin = self._routine.least(begin, code.emit(f"sub i64 {column[1]}, {lanes * vectors}"))
         else:
             mask = self._writer.first_lanes(column[1])
-        vectors = [
-            code.emit(f"add i64 {begin}, {number * self._layout.lanes}") if number else begin
-            for number in range(strip.vectors)
+        places = [code.emit(f"add i64 {begin}, {number * lanes}") if number else begin for number in range(vectors)]
+        indices = [Progression(place if at is None else code.emit(f"add i64 {first}, {place}"), 1) for place in places]
+        elements = [
+            self._tree.elements(tile.columns, index, self._moved(at, place))
+            for index, place in zip(indices, places, strict=True)
         ]
-        columns = [
-            Progression(vector if at is None else code.emit(f"add i64 {first}, {vector}"), 1) for vector in vectors
-        ]
-        of_rows = [self._tree.elements(tile.rows, index, None) for index in rows]
-        of_columns = [
-            self._tree.elements(tile.columns, index, self._moved(at, vector))
-            for index, vector in zip(columns, vectors, strict=True)
-        ]
-        self._tree.fold(accumulators, (of_rows, of_columns), mask)
+        return indices, elements, mask
+
+    def _rows_of(
+        self, accumulators: Accumulators, row: tuple[str, str]
+    ) -> tuple[Sequence[Uniform], Sequence[Elements]]:
+        """The rows of a tile from this one on, of so many: their indices, and what they give. A row that is not there is the
+        last one once more."""
+        code = self._routine.code
+        last = code.emit(f"sub i64 {row[1]}, 1")
+        numbers = [code.emit(f"add i64 {row[0]}, {number}") for number in range(accumulators.strip.rows)]
+        rows = [Uniform(self._routine.least(number, last), I64) for number in numbers]
+        return rows, [self._tree.elements(self._layout.tile.rows, index, None) for index in rows]
+
+    def _tile(self, accumulators: Accumulators, row: tuple[str, str], of_columns: OfColumns) -> None:
+        """The tile of some columns from a row on, of so many."""
+        columns, elements, mask = of_columns
+        rows, of_rows = self._rows_of(accumulators, row)
+        self._tree.fold(accumulators, (of_rows, elements), mask)
         self._write(accumulators, row, rows, columns, mask)
 
     def _moved(self, at: Place | None, column: str) -> Place | None:
@@ -241,6 +285,17 @@ class Blocks:
         made: dict[str, Value] = {**self._tree.batch, tile.rows.loop.index.name: index}
         made[tile.columns.loop.index.name] = columns
         finish(self._memory, self._writer, tile, made, folded, mask)
+
+
+def held_subtrees(layout: Layout, count: int, columns: Columns) -> Sequence[Every]:
+    """Those of columns that are held in registers for some rows; none, if they are not: for few elements of few columns a tile
+    of several rows is enough."""
+    return () if columns is Columns.NARROW and ROWS * count <= MOST_HELD else subtrees(layout, count)
+
+
+def rows_of_unit(subtrees: Sequence[Every]) -> int:
+    """Rows that a thread computes at least."""
+    return HELD_FOR if subtrees else ROWS
 
 
 def _only_writes(tile: Tile) -> bool:

@@ -12,8 +12,17 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.launch import Launch, shared
 from accel.backends.llvm.templates.tile.layout import MANY_REGISTERS, Layout, Word
-from accel.backends.llvm.templates.tile.small.blocks import COPIED_FOR, Blocks, Columns, copied_columns, is_copied
-from accel.backends.llvm.templates.tile.small.tree import PARTS, ROWS, matrix_of
+from accel.backends.llvm.templates.tile.small.blocks import (
+    COPIED_FOR,
+    Blocks,
+    Columns,
+    copied_columns,
+    held_subtrees,
+    is_copied,
+    rows_of_unit,
+)
+from accel.backends.llvm.templates.tile.small.held import subtrees
+from accel.backends.llvm.templates.tile.small.tree import PARTS, matrix_of
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import OneToOne, Read
@@ -53,14 +62,17 @@ def is_direct(code: Code, layout: Layout, columns: str, count: str) -> str:
 
 def serves_few(layout: Layout) -> bool:
     """Whether there is code for up to `MOST` elements, whatever rows and columns there are."""
-    return can_be_direct(layout.tile) and _are_matrices(layout.tile) and copied_columns(layout, MOST) > 0
+    near = copied_columns(layout, MOST) > 0 or len(subtrees(layout, MOST)) > 0
+    return can_be_direct(layout.tile) and _are_matrices(layout.tile) and near
 
 
 def number_of(code: Code, layout: Layout, count: str, columns: str) -> str:
     """The number of the function for folds of so many elements: there is one for each kind of columns."""
     wide = code.emit(f"icmp sge i64 {columns}, {layout.lanes}")
-    copied = is_copied(code, layout, columns, count)
-    kind = code.emit(f"select i1 {copied}, i64 {Columns.COPIED.value}, i64 {Columns.WIDE.value}")
+    kind = str(Columns.WIDE.value)
+    if copied_columns(layout, MOST) > 0:
+        copied = is_copied(code, layout, columns, count)
+        kind = code.emit(f"select i1 {copied}, i64 {Columns.COPIED.value}, i64 {kind}")
     kind = code.emit(f"select i1 {wide}, i64 {kind}, i64 {Columns.NARROW.value}")
     return code.emit(f"add i64 {code.emit(f'mul i64 {count}, {len(Columns)}')}, {kind}")
 
@@ -86,7 +98,8 @@ def direct_code(name: str, text: NestText, layout: Layout, number: int) -> list[
         units = code.emit(f"mul i64 {code.parts(rows, str(COPIED_FOR))}, {code.parts(columns, width)}")
         each = routine.least(rows, str(COPIED_FOR)), width, str(count)
     else:
-        units, each = code.parts(rows, str(ROWS)), (str(ROWS), columns, str(count))
+        unit = str(rows_of_unit(held_subtrees(layout, count, kind)))
+        units, each = code.parts(rows, unit), (unit, columns, str(count))
     routine.leave(launch.run(f"@{name}_shared", units, launch.at_once(each)), "i64 2")
     code.line("ret i64 0")
     levels.memory.close()

@@ -45,13 +45,12 @@ Element: TypeAlias = Callable[[int, "str | None"], dict[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Elements `first`, `first + step`, … of a fold: a subtree takes every so many of them."""
+    """Elements `first`, `first + step`, … of a fold, so many: a subtree takes every so many of them."""
 
     first: str
     step: int
+    count: int
 
-
-ALL = Every("0", 1)
 
 Elements: TypeAlias = Callable[[Every], Element]
 """What a side gives for some of the elements; for all of them, if it is no matrix."""
@@ -88,13 +87,13 @@ class Tree:
         self.batch: dict[str, Value] = {}
         """The indices of the loops around."""
 
-    def accumulators(self, vectors: int) -> Accumulators:
+    def accumulators(self, vectors: int, most: int = ROWS) -> Accumulators:
         """Of a tile of so many vectors, with two places for what it comes to: of as many rows, a power of two, as have all that
-        waits in registers, with a vector of columns and a product."""
+        waits in registers, with a vector of columns and a product, and no more than `most`."""
         layout = self._layout
         leaves = vectors * sum(len(state.finals) for state in layout.states)
         waiting = (min(self._count, layout.tile.order_lanes) - 1).bit_length()
-        rows = min(ROWS, layout.rows)
+        rows = min(most, layout.rows)
         while rows > 1 and rows * waiting * leaves + 2 > host().registers.count:
             rows //= 2
         return Accumulators(self._routine, self._writer, self._functions, layout, Strip(rows, vectors, 2))
@@ -108,7 +107,11 @@ class Tree:
         if parts > 1:
             self._subtrees(accumulators, parts, sides, mask)
             return
-        for cell, leaves in self._folded(sides, ALL, mask).items():
+        self.subtree(accumulators, sides, Every("0", 1, self._count), mask)
+
+    def subtree(self, accumulators: Accumulators, sides: Sides, every: Every, mask: str | None) -> None:
+        """Some elements, or all, one after the other in the text."""
+        for cell, leaves in self._folded(sides, every, mask).items():
             put(accumulators, 0, cell, leaves)
 
     def _subtrees(self, accumulators: Accumulators, parts: int, sides: Sides, mask: str | None) -> None:
@@ -116,7 +119,7 @@ class Tree:
         third joins the first, the fourth the second, and then these join."""
         routine, code = self._routine, self._routine.code
         with routine.count("0", str(parts)) as turn:
-            folded = self._folded(sides, Every(code.hidden(turn, "i64"), parts), mask)
+            folded = self._folded(sides, Every(code.hidden(turn, "i64"), parts, self._count // parts), mask)
             before = {cell: held(accumulators, 0, cell) for cell in folded}
             for cell, leaves in folded.items():
                 put(accumulators, 0, cell, held(accumulators, 1, cell))
@@ -131,7 +134,7 @@ class Tree:
     def _folded(self, sides: Sides, every: Every, mask: str | None) -> dict[Cell, Leaves]:
         """What some elements, or all, come to: they join as they come, in lanes with reversed bits."""
         of_rows, of_columns = ([elements(every) for elements in side] for side in sides)
-        count, most = self._count // every.step, self._layout.tile.order_lanes // every.step
+        count, most = every.count, self._layout.tile.order_lanes // every.step
         bits = (min(count, most) - 1).bit_length()
         waiting: dict[Cell, list[Leaves | None]] = {
             (row, vector): [] for row in range(len(of_rows)) for vector in range(len(of_columns))
@@ -162,7 +165,7 @@ class Tree:
         """What the side gives where its loop's index is `index`; `at`: where that stands, if not in its array."""
         read = matrix_of(self._layout.tile, side)
         if read is None:
-            return lambda every: lambda number, mask: self._computed(side, index, Uniform(str(number), I64), mask)
+            return lambda every: lambda number, mask: self._computed(side, index, self._number(every, number), mask)
         code, memory = self._routine.code, self._memory if isinstance(index, Progression) else self._scalars
         matrix, fold = read, self._layout.tile.fold.index
         made = {**self.batch, side.loop.index.name: index, fold.name: Uniform("0", I64)}
@@ -177,7 +180,7 @@ class Tree:
             return code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
         def elements(every: Every) -> Element:
-            begin = start if every is ALL else beyond(start, every.first)
+            begin = start if every.step == 1 else beyond(start, every.first)
 
             def element(number: int, mask: str | None) -> dict[str, Value]:
                 address = beyond(begin, str(every.step * number))
@@ -186,6 +189,11 @@ class Tree:
             return element
 
         return elements
+
+    def _number(self, every: Every, number: int) -> Uniform:
+        """Which element of the fold this one of a subtree is."""
+        at = str(every.step * number)
+        return Uniform(at if every.step == 1 else self._routine.code.emit(f"add i64 {every.first}, {at}"), I64)
 
     def _computed(self, side: Side, index: Value, fold: Value, mask: str | None) -> dict[str, Value]:
         """The side's streams where its loop's index is `index` and the fold's is `fold`."""
