@@ -13,7 +13,9 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.machine.target import Host, Registers
 from accel.backends.llvm.templates.columns import ColumnStrips
+from accel.backends.llvm.templates.strips.accumulators import StripFold
 from accel.backends.protocol import HostArray, compiled
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
@@ -23,6 +25,7 @@ from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
+from tests.llvm.processors import compile_again
 from tests.marks import one_in
 
 Given: TypeAlias = Any  # one function for arrays of several types
@@ -31,6 +34,10 @@ SHAPES = [
     (1, 1), (2, 3), (3, 16), (63, 17), (64, 31), (65, 33), (127, 15), (128, 16), (129, 47), (513, 20), (4095, 8), (4096, 19),
     (4097, 34), (8195, 16), (12289, 9), (7, 1031), (0, 20), (20, 0),
 ]  # fmt: skip
+
+
+PARTIAL_BYTES = 1 << 13
+"""Of the results of parts, for arrays that are not large."""
 
 
 def forced(*, narrow: bool) -> Alternatives:
@@ -91,6 +98,46 @@ def test_strips_and_parts_for_every_number_of_threads(threads: int) -> None:
         expected = np.zeros(shape[1], "f4") + order.fold(list(m), np.add, True, 64)
         (got,) = executable([m])
         assert got.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_pieces_of_the_only_block(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes of the order, or rows of what any order serves: of whole rows, and of strips."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
+    compile_again(monkeypatch)
+    sums, largest = (
+        program(f(A.use(numbers((2, 2))))) for f in (column_sums, lambda m: A.fold1(A.max, A.transpose(m)))
+    )
+    of_both = program(several(A.use(numbers((2, 2)))))
+    for rows, wide in ((512, 700), (2048, 1000), (1025, 4500), (4095, 650)):
+        m = numbers((rows, wide))
+        expected = np.zeros(wide, "f4") + order.fold(list(m), np.add, True, 64)
+        (got,) = compiled(LLVMBackend(threads), sums)([m])
+        assert got.tobytes() == expected.tobytes()
+        (got,) = compiled(LLVMBackend(threads), largest)([m])
+        assert got.tobytes() == m.max(axis=0).tobytes()
+        for one, other in zip(*(compiled(LLVMBackend(t), of_both)([m]) for t in (1, threads)), strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("wide", [672, 4 * 672])
+def test_parts_have_room_for_their_results(wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would stand behind the room is not written here, so the bits show it."""
+    leave = StripFold.leave
+
+    def within(fold: StripFold, partials: str, vectors: str) -> None:
+        code, lanes = fold._strip.routine.code, fold._strip.writer.lanes
+        end, room = code.emit(f"add i64 {vectors}, {fold._strip.count}"), PARTIAL_BYTES // (lanes * 4)
+        with fold._strip.routine.when(code.emit(f"icmp sle i64 {end}, {room}")):
+            leave(fold, partials, vectors)
+
+    monkeypatch.setattr("accel.backends.llvm.templates.columns.PARTIAL_BYTES", PARTIAL_BYTES)
+    monkeypatch.setattr(StripFold, "leave", within)
+    compile_again(monkeypatch)
+    m = numbers((8200, wide))
+    expected = np.zeros(wide, "f4") + order.fold(list(m), np.add, True, 64)
+    (got,) = compiled(LLVMBackend(4), program(column_sums(A.use(numbers((2, 2))))))([m])
+    assert got.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("kind", one_in(2, ["u1", "i2", "i8", "?", "f8"]))

@@ -36,7 +36,11 @@ def multiplied(x: Rows, y: Rows) -> Rows:
         ],
     ),
 )
-def test_columns_are_copied_block_by_block(shape: Shape, dtype: str, threads: int) -> None:
+def test_columns_are_copied_block_by_block(
+    shape: Shape, dtype: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(32, 16)))
+    compile_again(monkeypatch)
     rows, count, columns = shape
     for batch in ((), (2,)):
         x, y = numbers((*batch, rows, count), dtype), numbers((*batch, count, columns), dtype, 1)

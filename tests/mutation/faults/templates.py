@@ -41,6 +41,20 @@ FAULTS = (
         ("tests/llvm/test_small_tiles.py::test_columns_that_stay_in_registers_for_some_rows",),
     ),
     Fault(
+        "all pieces of a block of columns are its first one",
+        "backends/llvm/templates/strips/accumulators.py",
+        'begin = code.emit(f"mul i64 {piece.number}, {size}")',
+        'begin = code.emit(f"mul i64 0, {size}")',
+        (f"{_COLUMNS}::test_pieces_of_the_only_block",),
+    ),
+    Fault(
+        "partial results of columns have room for no more than the columns that there are",
+        "backends/llvm/templates/columns.py",
+        'held = code.emit(f"mul i64 {strips(vectors)}, {routine.least(whole, vectors)}")',
+        'held = code.emit(f"mul i64 {outer}, {whole}")',
+        (f"{_COLUMNS}::test_parts_have_room_for_their_results",),
+    ),
+    Fault(
         "threads that need the same code late compile it one after the other",
         "backends/llvm/machine/late_code.py",
         "            if number in self._libraries:",

@@ -6,7 +6,7 @@ blocks, whose results join in order once all are there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
@@ -19,7 +19,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import iterations
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.templates.strips.accumulators import Strip, partial_bytes
+from accel.backends.llvm.templates.strips.accumulators import Piece, Strip, order_width, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -59,12 +59,19 @@ MIN_VECTORS = 4
 LEAST_VECTORS = 32
 """Of a strip that is made narrower: with less, rows are read in pieces that are too short for memory."""
 
+MOST_PIECES = 8
+"""Of a block, if it is the only one: a thread takes some lanes of the order, and reads whole rows."""
+
+ROWS_OF_PIECE = 256
+"""Rows of a piece at least, so that all lanes have elements, and to join what pieces come to is little."""
+
 NEAR_BYTES = float(16 << 20)
 """Up to so much memory is read fast enough without being asked for ahead, which takes instructions. Beyond, processors with
 registers of 64 bytes gain by it; first-generation EPYCs, with half of that, take 1.2 times as long."""
 
-_STRIPS, _VECTORS, _PARTS, _ROWS, _FAR = (
-    Stream(f"columns: {what}", I64) for what in ("strips", "vectors of a strip", "parts", "rows of a part", "far")
+_STRIPS, _VECTORS, _PARTS, _PIECES, _ROWS, _FAR = (
+    Stream(f"columns: {what}", I64)
+    for what in ("strips", "vectors of a strip", "parts", "pieces of a block", "rows of a part", "far")
 )
 """Words of the frame. No stream of a nest has a space."""
 
@@ -92,6 +99,7 @@ class ColumnStrips:
         self._partial_bytes = sum(partial_bytes(state, self._lanes) for state in self._states)
         work = weight(text.nest)
         self._asks_ahead = host().registers.bytes == REGISTER_BYTES
+        self._pieces = not narrow and vectors is None and blocks is None and host().registers.bytes == REGISTER_BYTES
         self._together = TOGETHER if work < LIGHT else TOGETHER // 2 if work < HEAVY else 1
 
     # At launch.
@@ -167,22 +175,30 @@ class ColumnStrips:
         routine, code = levels.routine, levels.routine.code
         blocks = code.parts(levels.own_extent(self._columns.folds[0]), str(BLOCK))
         whole = code.parts(columns, str(self._lanes))
-        room = code.emit(f"sdiv i64 {PARTIAL_BYTES // self._partial_bytes}, {code.emit(f'mul i64 {whole}, {outer}')}")
-        one = code.emit(f"icmp sgt i64 {room}, 1")
-        most = routine.least(blocks, code.emit(f"select i1 {one}, i64 {room}, i64 1"))
 
         def strips(vectors: str) -> str:
             return code.emit(f"mul i64 {outer}, {code.parts(whole, vectors)}")
 
+        def room(vectors: str) -> str:
+            """For how many parts of all strips, each of so many vectors, there is."""
+            held = code.emit(f"mul i64 {strips(vectors)}, {routine.least(whole, vectors)}")
+            parts = code.emit(f"sdiv i64 {PARTIAL_BYTES // self._partial_bytes}, {held}")
+            return code.emit(f"select i1 {code.emit(f'icmp sgt i64 {parts}, 1')}, i64 {parts}, i64 1")
+
+        pieces = self._pieces_of_block(levels, blocks, room, strips, wanted)
+
         def few(vectors: str) -> str:
-            fewer = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {strips(vectors)}, {most}')}, {wanted}")
-            return code.emit(f"and i1 {fewer}, {code.emit(f'icmp sgt i64 {vectors}, {LEAST_VECTORS}')}")
+            parts = code.emit(f"mul i64 {routine.least(blocks, room(vectors))}, {pieces}")
+            fewer = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {strips(vectors)}, {parts}')}, {wanted}")
+            wide = code.emit(f"icmp sgt i64 {vectors}, {LEAST_VECTORS}")
+            fits = code.emit(f"icmp sle i64 {pieces}, {room(code.emit(f'lshr i64 {vectors}, 1'))}")
+            return code.emit(f"and i1 {fewer}, {code.emit(f'and i1 {wide}, {fits}')}")
 
         size = routine.slot("i64")
         routine.store("i64", str(self._vectors), size)
         routine.shift_while(size, "lshr", few)
         vectors = routine.least(whole, routine.load("i64", size))
-        every = strips(vectors)
+        every, most = strips(vectors), routine.least(blocks, room(vectors))
 
         def many(part: str) -> str:
             count = code.parts(blocks, part)
@@ -195,11 +211,36 @@ class ColumnStrips:
         routine.store("i64", str(self._blocks or 1), size)
         routine.shift_while(size, "shl", many)
         part = routine.load("i64", size)
-        parts = code.parts(blocks, part)
+        # There is one block where there are several pieces.
+        parts = code.emit(f"mul i64 {code.parts(blocks, part)}, {pieces}")
         of_a_row, length = code.parts(whole, vectors), code.emit(f"mul i64 {part}, {BLOCK}")
-        for stream, text in ((_STRIPS, of_a_row), (_VECTORS, vectors), (_PARTS, parts), (_ROWS, length)):
+        words = ((_STRIPS, of_a_row), (_VECTORS, vectors), (_PARTS, parts), (_PIECES, pieces), (_ROWS, length))
+        for stream, text in words:
             levels.view.keep(stream.name, I64, text)
         return every, parts
+
+    def _pieces_of_block(
+        self, levels: Levels, blocks: str, room: Callable[[str], str], strips: Callable[[str], str], wanted: str
+    ) -> str:
+        """In how many pieces the only block falls, if there are fewer strips than wanted: rows that are read in parts come more
+        slowly than whole ones."""
+        if not self._pieces:
+            return "1"
+        routine, code, widest = levels.routine, levels.routine.code, str(self._vectors)
+        rows = levels.own_extent(self._columns.folds[0])
+        most = routine.least(room(widest), code.emit(f"sdiv i64 {rows}, {ROWS_OF_PIECE}"))
+        most = routine.least(most, str(MOST_PIECES))
+        alone, few_strips = code.emit(f"icmp eq i64 {blocks}, 1"), strips(widest)
+
+        def more(pieces: str) -> str:
+            few = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {few_strips}, {pieces}')}, {wanted}")
+            fits = code.emit(f"icmp sle i64 {code.emit(f'shl i64 {pieces}, 1')}, {most}")
+            return code.emit(f"and i1 {alone}, {code.emit(f'and i1 {few}, {fits}')}")
+
+        size = routine.slot("i64")
+        routine.store("i64", "1", size)
+        routine.shift_while(size, "shl", more)
+        return routine.load("i64", size)
 
     # Strips.
 
@@ -240,9 +281,9 @@ class ColumnStrips:
             text.after(level, scope, {})
             return
         rows = writer.one(streams.value(loop.extent))
-        length = view.stream(_ROWS)
-        low = code.emit(f"mul i64 {code.emit(f'urem i64 {unit}, {parts}')}, {length}")
-        text.fold(loop, scope, low, routine.least(code.emit(f"add i64 {low}, {length}"), rows))
+        part = code.emit(f"urem i64 {unit}, {parts}")
+        (low, high), piece = self._rows_of(memory, part, rows)
+        text.fold(loop, scope, low, high, piece)
         whole, cut, after = routine.label(), routine.label(), routine.label()
         routine.branch(code.emit(f"icmp eq i64 {parts}, 1"), whole, cut)
         routine.place(whole)
@@ -253,6 +294,25 @@ class ColumnStrips:
             text.folds[state.name].leave(partials, code.emit(f"mul i64 {unit}, {view.stream(_VECTORS)}"))
         routine.jump(after)
         routine.place(after)
+
+    def _rows_of(self, memory: Memory, part: str, rows: str) -> tuple[tuple[str, str], Piece | None]:
+        """The rows of a part, of so many, and of which lanes they are."""
+        routine, code, view = memory.routine, memory.routine.code, memory.view
+        length = view.stream(_ROWS)
+        if not self._pieces:
+            low = code.emit(f"mul i64 {part}, {length}")
+            return (low, routine.least(code.emit(f"add i64 {low}, {length}"), rows)), None
+        pieces = view.stream(_PIECES)
+        if all(order_width(state) == 1 for state in self._states):
+            # Pieces of what is folded in any order are rows.
+            less = code.parts(rows, pieces)
+            several = code.emit(f"icmp sgt i64 {pieces}, 1")
+            length = code.emit(f"select i1 {several}, i64 {less}, i64 {length}")
+            low = code.emit(f"mul i64 {part}, {length}")
+            return (low, routine.least(code.emit(f"add i64 {low}, {length}"), rows)), None
+        low = code.emit(f"mul i64 {code.emit(f'udiv i64 {part}, {pieces}')}, {length}")
+        high = routine.least(code.emit(f"add i64 {low}, {length}"), rows)
+        return (low, high), Piece(code.emit(f"urem i64 {part}, {pieces}"), pieces)
 
     def _join(self, text: StripText, strip: Strip, number: str, parts: str) -> None:
         routine, code = strip.routine, strip.routine.code

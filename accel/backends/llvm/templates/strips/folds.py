@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Uniform, Value
-from accel.backends.llvm.templates.strips.accumulators import LaneVisit, Strip, StripFold
+from accel.backends.llvm.templates.strips.accumulators import LaneVisit, Piece, Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.ir.nodes import For, Level, ManyToOne, Read, Stream
 from accel.labelled.meaning.order import BLOCK
@@ -105,8 +105,9 @@ class StripText(StripStatements):
 
     # Folds.
 
-    def fold(self, loop: For, scope: Scope, low: str, high: str) -> None:
-        """Iterations low .. high-1 of a loop of folds: all, or a power of two of blocks. Row 0 is what they come to."""
+    def fold(self, loop: For, scope: Scope, low: str, high: str, piece: Piece | None = None) -> None:
+        """Iterations low .. high-1 of a loop of folds: all, or a power of two of blocks, or a piece of one. Row 0 is what they
+        come to."""
         routine, code = self.strip.routine, self.strip.routine.code
         own = [self.folds[state.name] for state in loop.states]
         ordered = [fold for fold in own if fold.width > 1]
@@ -121,7 +122,7 @@ class StripText(StripStatements):
             if self._streams:
                 self._stream(loop, scope, start, end)
             else:
-                with visit.lanes(code.emit(f"sub i64 {end}, {start}"), ordered) as (lane, row, later):
+                with visit.lanes(code.emit(f"sub i64 {end}, {start}"), ordered, piece) as (lane, row, later):
                     places = {fold.state.name: row if fold.width > 1 else "0" for fold in own}
                     begin = code.emit(f"add i64 {start}, {lane}")
                     following = code.emit(f"add i64 {start}, {later}")
