@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import accel as A
+from accel.backends.llvm.machine.target import Host, Registers
 from tests.llvm.processors import compile_for, processor
 from tests.llvm.test_tile import Rows, check, numbers, pairs
 
@@ -18,6 +19,20 @@ def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.Mon
         a, b = numbers((14, count), "float32"), numbers((21, count), "float32", 1)
         check(lambda x, y: A.fold(A.add, 0, pairs(A.sub, x, y)), a, b)
         check(lambda x, y: A.fold1(A.max, pairs(A.sub, x, y)), a, b)
+
+
+@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_differences_of_one_element_in_each_lane(
+    dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With AVX-512 every other row is added to from memory, and overwrites a copy of the columns."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    compile_for(monkeypatch, processor(adds_apart=True))
+    for count in (7, 8, 16, 32, 50, 64):
+        a, b = numbers((14, count), dtype), numbers((37, count), dtype, 1)
+        check(lambda x, y: A.fold(A.add, 0, pairs(lambda p, q: (p - q) * (p - q), x, y)), a, b)
+        check(lambda x, y: A.fold(A.add, 0.5, pairs(A.sub, x, y)), a, b, threads=2)
 
 
 @pytest.mark.parametrize(("operator", "moved"), [(A.add, True), (A.min, False)])

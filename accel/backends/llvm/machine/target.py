@@ -118,6 +118,11 @@ class Host:
         return self.is_x86 and bool(self._features.get("avx512f"))
 
     @property
+    def embeds_broadcasts(self) -> bool:
+        """Whether an instruction that computes may bring one operand from memory into all lanes: AVX-512's."""
+        return self.is_x86 and bool(self._features.get("avx512f"))
+
+    @property
     def stores_under_masks(self) -> bool:
         """Whether storing some lanes takes no longer than storing all: AVX-512's masks."""
         return self.is_x86 and bool(self._features.get("avx512f"))

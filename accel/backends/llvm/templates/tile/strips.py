@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
 from accel.backends.llvm.templates.tile.ahead import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Strip
+from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State, Stream
 
@@ -241,6 +242,16 @@ class Joins:
             }
             for places, of in zip(slots, left, strict=True)
         ]
+
+
+def copied(writer: Writer, given: Mapping[str, Value]) -> dict[str, Value]:
+    """Vectors in registers of AVX-512 that may be overwritten, where LLVM would not take others than those they are in."""
+    found: dict[str, Value] = {}
+    for name, value in given.items():
+        type_ = writer.code.vector(memory_type(value.type))
+        copy = f'call {type_} asm "", "=v,0"({type_} {writer.every(value)})'
+        found[name] = Lanes(writer.code.emit(copy), value.type)
+    return found
 
 
 def saved(layout: Layout, strip: Strip) -> list[tuple[State, int, int, list[int]]]:
