@@ -81,7 +81,8 @@ def check(seeds: Sequence[int], trials: Trials = thorough) -> Iterator[str]:
 def check_opencl(
     seeds: Sequence[int], strategies: Sequence[Way], trials: Trials = thorough, device: Device = "opencl"
 ) -> Iterator[str]:
-    """One complaint per failing seed on OpenCL. Those that succeed are one build; one by one only if that fails.
+    """One complaint per failing seed on OpenCL. Those that succeed are one build; one by one only if that fails. Then one for
+    all of them, if none fails alone.
 
     Where there are elementary functions, strategies are compared with each other: at least two.
     """
@@ -89,16 +90,21 @@ def check_opencl(
     sound, elementary, raising = _sorted([(loaded(program), inputs(program)) for _, program in programs])
     others = [strategy for strategy in STRATEGIES if strategy not in strategies]
     several = [*strategies, *others][: max(2, len(strategies))]
-    if (
-        _agree(sound, strategies, device, True)
-        and _agree(elementary, several, device, False)
-        and _survive(raising, device)
-    ):
+    reason = (
+        _disagreement(sound, strategies, device, True)
+        or _disagreement(elementary, several, device, False)
+        or _misbehaviour(raising, device)
+    )
+    if reason is None:
         return
+    alone = 0
     for seed, program in programs:
         trial = trials(seed)
         if failing(program, trial, device):
+            alone += 1
             yield complaint(seed, program, trial, device)
+    if not alone:
+        yield f"# seeds {seeds[0]} to {seeds[-1]} on {device}, though none alone: {reason}"
 
 
 Given: TypeAlias = tuple[Function, list[HostArray]]
@@ -123,31 +129,35 @@ def _sorted(programs: Sequence[Given]) -> tuple[list[Given], list[Given], list[G
     return sound, elementary, raising
 
 
-def _agree(programs: Sequence[Given], strategies: Sequence[Way], device: Device, to_reference: bool) -> bool:
-    """Whether the strategies give one result for these programs as one: the reference's, or that of the first strategy."""
+def _disagreement(
+    programs: Sequence[Given], strategies: Sequence[Way], device: Device, to_reference: bool
+) -> str | None:
+    """What is wrong if the strategies do not give one result for these programs as one: the reference's, or that of the first
+    strategy."""
     if not programs:
-        return True
+        return None
     joined = together(programs)
     expected = reference(joined) if to_reference else None
     for strategy in strategies:
         try:
             found = attempt(partial(on_opencl, joined, strategy, device))
-        except Exception:  # found again for one program alone
-            return False
+        except Exception as error:  # found again for one program alone, if it is not what they are together
+            return f"{type(error).__name__}: {error}"
         expected = expected or found
-        if difference(expected, found) is not None or shared(found.arrays, joined.arguments) is not None:
-            return False
-    return True
+        wrong = difference(expected, found) or shared(found.arrays, joined.arguments)
+        if wrong is not None:
+            return wrong
+    return None
 
 
-def _survive(programs: Sequence[Given], device: Device) -> bool:
-    """Whether nothing but accel's errors comes out of programs in which the reference fails, each alone."""
+def _misbehaviour(programs: Sequence[Given], device: Device) -> str | None:
+    """What comes out of programs in which the reference fails, each alone, if that is not one of accel's errors."""
     for number, (function, arrays) in enumerate(programs):
         given, strategy = case(function, arrays), STRATEGIES[number % len(STRATEGIES)]
         try:
             outcome = attempt(partial(on_opencl, given, strategy, device))
-        except Exception:  # found again below, with its message
-            return False
+        except Exception as error:  # found again below, with its program
+            return f"{type(error).__name__}: {error}"
         if given.is_refused and not isinstance(outcome.error, AccelShapeError):
-            return False
-    return True
+            return f"is not refused: {outcome.error}"
+    return None

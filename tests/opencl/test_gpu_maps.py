@@ -214,3 +214,40 @@ def test_blocks_want_both_sides() -> None:
     assert Choice(sides, EDGE // 2, below=False, least=True).holds(lambda _: 0)
     assert not Choice(sides, EDGE // 2 + 1, below=False, least=True).holds(lambda _: 0)
     assert Choice(sides, EDGE // 2 + 1, below=True, least=True).holds(lambda _: 0)
+
+
+@each_platform
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 1003])
+def test_neighbouring_elements_of_places(platform: str, size: int) -> None:
+    """A gather: places beside each other are fetched together, and each says whether it is in bounds."""
+    data, at = np.arange(50, dtype=np.float32), np.random.default_rng(7).integers(0, 50, size)
+
+    def function(at: Handle, xs: Handle) -> Handle:
+        return A.gather(at, xs)
+
+    assert templates(function, at, data) == [Template.FEW_ITEMS]
+    program = compiled_on(gpu(platform), function, at, data)
+    same(program((at, data)), [data[at]])
+    for wrong in {0, size - 1} if size else ():
+        with pytest.raises(A.AccelIndexError, match="50"):
+            program((np.where(np.arange(size) == wrong, 50, at), data))
+
+
+@each_platform
+@pytest.mark.parametrize("shape", [(8, 64), (9, 300), (19, 257), (3, 8, 70)])
+def test_stencils_in_patches(platform: str, shape: tuple[int, ...]) -> None:
+    """Patches of eight rows and the rest; rows behind other loops."""
+    data = np.random.default_rng(8).integers(-99, 99, shape).astype(np.int32)
+
+    def around(n: Any) -> Any:  # Any: a neighbourhood, a number
+        before = (0,) * (len(shape) - 2)
+        return n(*before, 0, 0) * 5 - n(*before, -1, 0) - n(*before, 1, 0) - n(*before, 0, -1) - n(*before, 0, 1)
+
+    def function(xs: Handle) -> Handle:
+        return A.stencil(around, A.boundary.clamp, xs)
+
+    assert templates(function, data)[0] is Template.PATCHES
+    edged = np.pad(data, [(0, 0)] * (len(shape) - 2) + [(1, 1), (1, 1)], "edge")
+    inner = slice(1, -1)
+    sums = edged[..., :-2, inner] + edged[..., 2:, inner] + edged[..., inner, :-2] + edged[..., inner, 2:]
+    check(platform, function, (data,), data * 5 - sums)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from accel.ir import mentions
 from accel.ir.mentions import function_statements
-from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Write
+from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Remap, Write
 from accel.ir.positions import accesses, merging
 from accel.labelled.array import Array
 from accel.labelled.scalar import While
@@ -27,9 +27,10 @@ FETCHED = 16
 FEWEST = 4
 """Elements of a work-item where some arrays have smaller elements than others."""
 
-PATCH_ROWS = 4
-"""Rows of a patch, which a work-item visits one after the other: it finds out once where they begin, and rows that neighbours
-in a stencil read are in caches. With more, arrays of a million elements would not fill a GPU."""
+PATCH_ROWS = 8
+"""Rows of a patch: a work-item finds out once where they begin, and has them all on their way at a time; rows that neighbours
+in a stencil read are in caches. On an H200 a stencil of 67 million elements takes 0.51 ms with two, 0.37 with four, 0.32 with
+eight and with sixteen; of a million it takes 0.012 with eight and 0.014 with sixteen, for these fill the GPU less."""
 
 PATCH_COLUMNS = 256
 """Columns of a patch: one for each work-item of a group."""
@@ -53,7 +54,7 @@ def few_elements(nest: Nest) -> Schedule | None:
         return None
     inner = list(mentions.levels(nest))[-1]
     statements = (*inner.before, *inner.after)
-    if not all(isinstance(s, OneToOne | Read | Write) and s.when is None for s in statements):
+    if not all(isinstance(s, OneToOne | Read | Remap | Write) and s.when is None for s in statements):
         return None
     scalar = [each for s in statements if isinstance(s, OneToOne) for each in function_statements(s.function)]
     if len(scalar) > MOST_STATEMENTS or any(isinstance(each, While) for each in scalar):

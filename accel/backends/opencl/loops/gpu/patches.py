@@ -28,7 +28,8 @@ class Patches:
 
 
 def in_patches(scaffold: Scaffold, found: Patches, when: Choice) -> None:
-    """Add the kernel."""
+    """Add the kernel. On a GPU a patch of all its rows has a loop that compilers write out, so that all these rows are on their
+    way to a work-item at a time, not those of one element."""
     body = Body(Writer(), scaffold.context, dict(scaffold.types), atomic=True)
     writer, rows, columns, others = body.writer, found.rows, found.columns, found.others
     writer.line(f"const position_t patch = {GROUP_NUMBER};")
@@ -38,14 +39,33 @@ def in_patches(scaffold: Scaffold, found: Patches, when: Choice) -> None:
     rest, down = divided(body.context, "above", f"(({rows.total} + {PATCH_ROWS - 1}) / {PATCH_ROWS})")
     writer.line(f"const position_t outside = {rest}, begin = {down} * {PATCH_ROWS};")
     writer.line(f"const position_t end = min(begin + {PATCH_ROWS}, {rows.total});")
-    with writer.block(f"if (column < {columns.total})"), writer.block("for (position_t row = begin; row < end; ++row)"):
-        if others.loops:
-            others.bind(body, "outside")
-        rows.bind(body, "row")
-        columns.bind(body, "column")
-        for loop in (*others.loops, *rows.loops, *columns.loops[:-1]):
-            body.statements(loop.body.before)
-        body.level(columns.body)
+    with writer.block(f"if (column < {columns.total})"):
+        if scaffold.context.features.gpu:
+            counted = f"for (int k = 0; k < {PATCH_ROWS}; ++k)"
+            with writer.block(f"if (end - begin == {PATCH_ROWS})"), writer.block(counted, written_out=True):
+                writer.line("const position_t row = begin + k;")
+                _row(body, found)
+            with writer.block("else"):
+                _some_rows(body, found)
+        else:
+            _some_rows(body, found)
     parts = (Amount(rows.extents, PATCH_ROWS), Amount(columns.extents, PATCH_COLUMNS))
     items = Amount(rows=others.extents, factor=PATCH_COLUMNS, times=parts)
     scaffold.kernel("patches", writer.text, items, group=PATCH_COLUMNS, when=when)
+
+
+def _some_rows(body: Body, found: Patches) -> None:
+    with body.writer.block("for (position_t row = begin; row < end; ++row)"):
+        _row(body, found)
+
+
+def _row(body: Body, found: Patches) -> None:
+    """The element of this work-item in `row`."""
+    rows, columns, others = found.rows, found.columns, found.others
+    if others.loops:
+        others.bind(body, "outside")
+    rows.bind(body, "row")
+    columns.bind(body, "column")
+    for loop in (*others.loops, *rows.loops, *columns.loops[:-1]):
+        body.statements(loop.body.before)
+    body.level(columns.body)

@@ -101,7 +101,7 @@ class BlockStates:
         last = f"min(at, {self._count(state)})" if state.name in self._present else "at"
         for streams, read, place in ((step.before, shared.ahead, last), (step.after, shared.after, "at")):
             if streams:
-                value = self._writer.fresh("state")
+                value = self._writer.fresh("reached")
                 self._writer.line(f"const {shared.made.name} {value} = {read(place)};")
                 body.bind(streams, value)
 
