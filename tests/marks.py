@@ -6,6 +6,7 @@ marks of its own where these do not say it; a test that reaches a backend or a s
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -89,6 +90,11 @@ def _marked(case: ParameterSet, position: int, count: int, kept: int) -> Paramet
 
 def _case(value: object) -> ParameterSet:
     return pytest.param(*value) if isinstance(value, tuple) else pytest.param(value)
+
+
+def numbers_of_threads() -> tuple[int, ...]:
+    """On which results must be the same: alone, and in halves and thirds; where only some tests run, without halves."""
+    return (1, 2, 3) if os.environ["ACCEL_TESTS"] == "all" else (1, 3)
 
 
 def families(items: Iterable[pytest.Function]) -> None:

@@ -8,7 +8,7 @@ from benchmarks.columns import rows
 
 
 @pytest.mark.llvm
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_rows_are_made() -> None:
     found = list(rows([(70, 40)], [(3, 50, 20)], 1, 1))
     assert [row.shape for row in found] == [(70, 40)] * 7 + [(3, 50, 20)] * 3

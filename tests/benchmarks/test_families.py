@@ -48,7 +48,7 @@ def test_like_programs(
 
 @pytest.mark.filterwarnings("ignore::accel.AccelSolverWarning")
 @pytest.mark.parametrize("strategy", one_in(8, STRATEGIES))
-@pytest.mark.parametrize("drawing", one_in(2, [*LIKE, *RANDOM]), ids=lambda drawing: str(drawing.name))
+@pytest.mark.parametrize("drawing", one_in(3, [*LIKE, *RANDOM]), ids=lambda drawing: str(drawing.name))
 def test_every_strategy_is_legal(drawing: Drawing, strategy: Strategy) -> None:
     graph = graph_of(drawing)
     options = Options(cost="reads_writes", strategy=strategy, time_limit=0.2)

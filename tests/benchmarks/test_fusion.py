@@ -17,7 +17,7 @@ from benchmarks.fusion_random import random_drawing
 from benchmarks.fusion_suite import everything
 from benchmarks.fusion_table import cost_text, gap_text, number
 from tests.benchmarks.graph_files import node, two_maps, write
-from tests.marks import slow
+from tests.marks import long
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,7 @@ def run(*given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@slow
+@long
 def test_a_tiny_file(tmp_path: Path) -> None:
     fields = two_maps()
     fields["nodes"] += [node("c", "map", "b"), node("d", "fold", "b", shape="scalar")]

@@ -19,9 +19,9 @@ CPUS = [row.backend for row in devices() if row.kind != "gpu"]
 
 @pytest.mark.opencl
 @pytest.mark.solver
-@pytest.mark.slow
+@long
 @pytest.mark.skipif(not CPUS, reason="no device that is no GPU")
-@pytest.mark.parametrize("only", ["scans of", pytest.param("", marks=long)], ids=["scans", "all"])
+@pytest.mark.parametrize("only", ["scans of", ""], ids=["scans", "all"])
 def test_programs_run_and_have_the_right_bits(only: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written, cases = tmp_path / "figures.json", [case for case in CASES if only in case.name]
     chosen = ["--only", only] if only else []
@@ -38,7 +38,7 @@ def test_programs_run_and_have_the_right_bits(only: str, tmp_path: Path, capsys:
 
 
 @pytest.mark.opencl
-@pytest.mark.slow
+@long
 @pytest.mark.skipif(not CPUS, reason="no device that is no GPU")
 def test_schedules_of_gpus_beside_those_of_a_processor_have_its_bits(capsys: pytest.CaptureFixture[str]) -> None:
     assert as_gpu.main(["--elements", "9000", "--rounds", "1"]) == 0

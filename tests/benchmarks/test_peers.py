@@ -102,7 +102,7 @@ def test_results_that_differ_are_noticed() -> None:
     assert difference(few, (other,), [1000], [counts]) == "result 0: 5.0% differ, 9 for 7"
 
 
-@slow
+@long
 @pytest.mark.llvm
 def test_workers_measure_when_they_are_told() -> None:
     """Each in a process of its own; NumPy also with memory that is kept."""

@@ -21,7 +21,7 @@ import accel as A
 from accel.support.choices import STRATEGIES, Strategy
 from examples import black_scholes, canny, dotp, kmeans, life, multigrid, normalise, pagerank
 from tests import untyped
-from tests.marks import long, one_in, slow
+from tests.marks import long, numbers_of_threads, one_in
 
 ROOT = Path(__file__).parents[2]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -64,7 +64,7 @@ def test_canny_writes_a_picture(tmp_path: Path) -> None:
         assert picture.getextrema() == (0, 255)
 
 
-@slow
+@long
 @pytest.mark.parametrize("command", [["-m", "examples.normalise"], ["examples/normalise.py"]], ids=["module", "file"])
 def test_examples_run_from_the_command_line(command: list[str]) -> None:
     # As with accel installed: a file's own folder, not this one, is where Python looks first.
@@ -90,7 +90,7 @@ def test_pagerank_has_the_same_bits_with_every_strategy(strategy: Strategy) -> N
     nodes, sources, targets = pagerank.generated(nodes=1000, edges=20_000)
     arguments = (A.use(np.array(nodes)), A.use(sources), A.use(targets))
     expected = A.run(pagerank.pagerank(*arguments), backend="llvm", strategy="ilp")
-    for threads in (1, 2, 3):
+    for threads in numbers_of_threads():
         found = A.run(pagerank.pagerank(*arguments), backend="llvm", strategy=strategy, threads=threads)
         np.testing.assert_array_equal(found, expected)
 

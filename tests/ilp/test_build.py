@@ -18,7 +18,7 @@ from accel.labelled.operations import Kind
 from tests.fusedast.hand import Hand
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program
-from tests.marks import long, slow
+from tests.marks import long
 
 XS = np.arange(8.0)
 
@@ -101,8 +101,8 @@ def test_a_long_chain_is_one_loop_up_to_the_limit_of_scalar_operations() -> None
     assert planned.proved
 
 
-@slow
-@pytest.mark.parametrize("thousands", [2, pytest.param(4, marks=long)])
+@long
+@pytest.mark.parametrize("thousands", [2, 4])
 def test_thousands_of_operations_are_clustered(thousands: int) -> None:
     """In pieces of a thousand, as the labelled stage cuts them; from labels to clusters in little more than linear time."""
     s = Sketch()

@@ -13,7 +13,7 @@ import pytest
 
 from accel.backends.opencl.machine import binaries as module
 from accel.backends.opencl.machine.binaries import BINARIES, POCL
-from tests.marks import slow
+from tests.marks import long
 from tests.opencl.platforms import ROWS, each_platform, fresh
 
 TEXT = "kernel void one(global float *x) { x[0] = 1; }"
@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_made(platform: str, tmp_path: Path, monkeypa
 
 @pytest.mark.opencl
 @each_platform
-@slow
+@long
 def test_another_process_finds_it(platform: str) -> None:
     """Also a program of accel's own, whose text is the same in every process."""
     code = (

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 from accel.support.distribution import DISTRIBUTION
-from tests.marks import slow
+from tests.marks import long, slow
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +38,7 @@ def test_each_file_of_the_planner_counts(tmp_path: Path, changed: str) -> None:
     assert planner(copy) != before
 
 
-@pytest.mark.slow
+@long
 def test_in_an_archive_the_version_counts(tmp_path: Path) -> None:
     archive = tmp_path / "accel.zip"
     with ZipFile(archive, "w") as file:

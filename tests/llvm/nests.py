@@ -37,6 +37,7 @@ from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import program_schedules
 from accel.schedule.templates.ways import Finding
+from tests.marks import numbers_of_threads
 
 N = Extent(SizeVariable(0), 0)
 M = Extent(SizeVariable(1), 0)
@@ -179,10 +180,10 @@ def run(given: Program, arguments: Sequence[HostArray], threads: int = 1) -> lis
     return compiled(LLVMBackend(threads), given)(arguments)
 
 
-def agrees(given: Program, arguments: Sequence[HostArray], threads: Sequence[int] = (1, 2, 3)) -> None:
+def agrees(given: Program, arguments: Sequence[HostArray], threads: Sequence[int] = ()) -> None:
     """The backend gives the interpreter's bits with any number of threads."""
     expected = interpret(given, arguments)
-    for count in threads:
+    for count in threads or numbers_of_threads():
         for right, got in zip(expected, run(given, arguments, count), strict=True):
             assert right.dtype == got.dtype
             assert right.shape == got.shape

@@ -18,7 +18,7 @@ from accel.explanation.explain import subject
 from accel.settings import Settings
 from tests.llvm import nests
 from tests.llvm.processors import processor
-from tests.marks import one_in, slow
+from tests.marks import long, numbers_of_threads, one_in, slow
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
 Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
@@ -58,7 +58,7 @@ def runs_in_blocks(program: A.Acc[Any]) -> bool:
 def check(program: Program, expected: Program, arrays: Sequence[Numbers]) -> None:
     """Bits of NumPy's, for any number of threads; in blocks."""
     assert runs_in_blocks(program(*map(A.use, arrays)))
-    for threads in (1, 2, 3):
+    for threads in numbers_of_threads():
         result = A.run(program(*map(A.use, arrays)), backend="llvm", threads=threads)
         assert result.tobytes() == np.ascontiguousarray(expected(*arrays)).tobytes()
 
@@ -147,7 +147,7 @@ def test_strides(view: str) -> None:
     check(A.transpose, np.transpose, [matrix])
 
 
-@slow
+@long
 @pytest.mark.parametrize("shape", [(3000, 3001), (3001, 3000), (4096, 2304)])
 def test_large_results_are_stored_past_the_caches(shape: tuple[int, int]) -> None:
     matrix = nests.numbers(F32, shape[0] * shape[1], 8).reshape(shape)

@@ -177,7 +177,7 @@ def test_strides_between_rows() -> None:
     agree(down(sums), *([np.lib.stride_tricks.as_strided(base[70:], (70, 40), each)] for each in strides))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_results_that_go_past_the_caches() -> None:
     m = numbers((9000, 1024), "f4")
     expected = np.array([*order.scan(list(m), np.add, None)])

@@ -13,7 +13,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarTy
 from accel.ir.nodes import LoopDirection
 from accel.labelled.array import Array
 from tests.llvm import nests
-from tests.marks import one_in, slow
+from tests.marks import long, one_in
 
 Row: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float32]]
@@ -48,7 +48,7 @@ def test_extremes_of_zeros_and_nans_in_lanes(operator: Operator, kind: ScalarTyp
     assert result[there].tobytes() == expected[there].tobytes()
 
 
-@slow
+@long
 def test_large_results_are_stored_past_the_caches() -> None:
     inputs = [Array(k, 0, F32, (nests.N,)) for k in range(2)]
     program = nests.mapped(nests.binary(Operator.ADD, F32), inputs, F32)

@@ -13,7 +13,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
 from accel.labelled.scalar import Block, Compute, Function, Variable
 from tests import untyped
 from tests.llvm import nests
-from tests.marks import one_in
+from tests.marks import numbers_of_threads, one_in
 
 SIZES = (1, 2, 7, 31, 64, 65, 100, 4095, 4096, 4097, 9000)
 KINDS = (F32, F64, I32, I64, U8)
@@ -142,5 +142,5 @@ def test_folds_that_do_not_commute_beside_others(rows: int, columns: int) -> Non
         return [part.tobytes() for each in every for part in (each if isinstance(each, tuple) else (each,))]
 
     expected = results(backend="interpreter")
-    for threads in (1, 2, 3):
+    for threads in numbers_of_threads():
         assert results(threads=threads) == expected

@@ -13,7 +13,7 @@ import accel as A
 from accel.backends.llvm.loops.put_off import LONG, MOST
 from accel.errors import AccelShapeError
 from tests import untyped
-from tests.marks import one_in
+from tests.marks import numbers_of_threads, one_in
 from tests.run.test_segments import OPERATORS, Host, Vector, elements, leaves, same
 
 pytestmark = pytest.mark.solver
@@ -81,7 +81,7 @@ def test_more_than_are_put_off(count: int) -> None:
     numbers = np.random.default_rng(count).integers(0, 100, count * LONG).astype(np.int8)
     expected = numbers.reshape(count, LONG).max(1)
     lengths: Host = np.full(count, LONG)
-    for threads in (1, 2, 3):
+    for threads in numbers_of_threads():
         result = untyped.run(A.foldSeg(A.max, np.int8(-1), A.use(numbers), A.use(lengths)), threads=threads)
         assert result.tolist() == expected.tolist()
 

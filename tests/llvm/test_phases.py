@@ -22,7 +22,7 @@ from accel.ir.nodes import Program
 from accel.schedule.phases import STRIP
 from accel.schedule.templates.rows import rows
 from tests.llvm import nests
-from tests.marks import one_in
+from tests.marks import numbers_of_threads, one_in
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
 Handle: TypeAlias = A.Acc[Any]  # types are known at run time
@@ -89,7 +89,7 @@ def given(kind: ScalarType, size: int) -> list[Numbers]:
 def test_bits(program: Callable[..., object], kind: ScalarType) -> None:
     loops = lowered(program, *given(kind, 100))
     assert any(rows(nest).packs for nest in nests_of(loops))
-    every = [compiled(LLVMBackend(threads), loops) for threads in (1, 2, 3)]
+    every = [compiled(LLVMBackend(threads), loops) for threads in numbers_of_threads()]
     for size in SIZES:
         arguments = given(kind, size)
         expected = [each.tobytes() for each in interpret(loops, arguments)]

@@ -176,7 +176,7 @@ def test_dropped_programs_leave_nothing_behind() -> None:
 
 
 def left_by_constants() -> int:
-    """Kilobytes that 100 modules of 500 constants each, dropped, leave behind."""
+    """Kilobytes that 40 modules of 500 constants each, dropped, leave behind."""
 
     def one(number: int) -> None:
         sums = "\n".join(f"  %x{i + 1} = fadd double %x{i}, {number}.{i:04}e3" for i in range(500))
@@ -185,7 +185,7 @@ def left_by_constants() -> int:
     for number in range(10):
         one(number)
     before = own_kilobytes()
-    for number in range(10, 110):
+    for number in range(10, 50):
         one(number)
     return own_kilobytes() - before
 
@@ -193,5 +193,5 @@ def left_by_constants() -> int:
 @needs_statm
 def test_constants_of_compiled_programs_leave_nothing_behind() -> None:
     """LLVM keeps each constant for as long as the context of its module."""
-    # So many constants are some 8 MB.
-    assert in_a_new_process(left_by_constants) < 2_000
+    # So many constants are some 3 MB.
+    assert in_a_new_process(left_by_constants) < 1_000

@@ -13,7 +13,7 @@ import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I64, U8, ScalarType
 from tests import untyped
 from tests.llvm import nests
-from tests.marks import long, one_in, slow
+from tests.marks import long, numbers_of_threads, one_in, slow
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
 Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
@@ -28,7 +28,7 @@ def check(program: Program, arrays: Sequence[Numbers]) -> None:
     built = program(*map(A.use, arrays))
     assert runs_across_rows(built)
     expected = A.run(built, backend="interpreter")
-    for threads in (1, 2, 3):
+    for threads in numbers_of_threads():
         result = A.run(built, backend="llvm", threads=threads)
         for each, other in zip(_each(result), _each(expected), strict=True):
             assert each.tobytes() == other.tobytes()
@@ -106,7 +106,7 @@ def test_sums_of_products(kind: ScalarType, length: int) -> None:
 @slow
 @pytest.mark.parametrize("length", [3, 4, pytest.param(8, marks=long), pytest.param(31, marks=long)])
 def test_many_rows(length: int) -> None:
-    rows = matrix(F32, 70_001, length)
+    rows = matrix(F32, 40_001, length)
     check(FOLDS["a sum"], [rows])
     check(FOLDS["a difference"], [rows])
 

@@ -12,7 +12,7 @@ import pytest
 import accel as A
 from accel.backends.llvm.loops import schedule, vector_loop
 from tests.llvm.processors import compile_again, processor
-from tests.marks import one_in
+from tests.marks import numbers_of_threads, one_in
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Matrix: TypeAlias = A.Acc[A.Matrix[np.float32]]
@@ -64,7 +64,7 @@ def test_on_all_threads() -> None:
     x = np.random.default_rng(0).standard_normal((300, 1001)).astype(np.float32)
     want = x.copy()
     want[1:-1, 1:-1] = (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) * np.float32(0.25)
-    for threads in (1, 2, 3):
+    for threads in numbers_of_threads():
         np.testing.assert_array_equal(A.runN(relaxed, threads=threads)(x), want)
 
 

@@ -85,14 +85,14 @@ def test_the_same_bits_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.count("\n") >= 14
 
 
-@slow
+@long
 @on_linux
 def test_no_workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_POOL", "0")
     assert in_a_process(FAMILY.partition("def kept")[0] + THREADS) == "few\n"
 
 
-@slow
+@long
 @pytest.mark.parametrize(
     ("function", "elements", "position"),
     [("each", 1, 0), ("each", 1_000_000, 0), ("each", 1_000_000, -1), ("summed", 1_000_000, -1), ("kept", 3, 1)],
@@ -104,7 +104,7 @@ def test_an_endless_loop_is_interrupted(
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=2))
 
 
-@slow
+@long
 @on_linux
 def test_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_POOL", "0")

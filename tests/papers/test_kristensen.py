@@ -254,7 +254,7 @@ LOCALITY = ("B C D E F G R", "A", "H")
 CONTRACTION = ("B C D E R", "F G H", "A")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fig_21_max_locality_does_not_see_contraction() -> None:
     """Loops {A}, {B ... G}, {H} share as much as any, but store F and G; the others find {A}, {B ... E}, {F, G, H}."""
     sketch, graph = drawn(graphs.contraction)

@@ -12,7 +12,7 @@ import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.protocol import HostArray
 from accel.support.choices import STRATEGIES, Strategy
-from tests.marks import one_in, slow
+from tests.marks import numbers_of_threads, one_in, slow
 from tests.papers import programs
 
 SIZES = (0, 1, 2, 1000, 10_000)
@@ -88,7 +88,7 @@ def expected(name: str, size: int) -> list[bytes] | type[A.AccelError]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_llvm(name: str, strategy: Strategy) -> None:
     for size in SIZES:
-        for threads in (1, 2, 3):
+        for threads in numbers_of_threads():
             found = outcome(name, size, backend="llvm", strategy=strategy, threads=threads)
             assert found == expected(name, size), (size, threads)
 

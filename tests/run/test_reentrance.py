@@ -39,7 +39,7 @@ print("right")
 OPENCL = pytest.mark.skipif(not ROWS, reason=MISSING)
 
 CASES = [
-    ("compile", ("compile", "run"), 20), ("solve", ("solve", "compile"), 20), ("run", ("run", "compile"), 10),
+    ("compile", ("compile", "run"), 10), ("solve", ("solve", "compile"), 20), ("run", ("run", "compile"), 10),
     ("long", ("run", "long"), 3), ("long", ("compile", "solve"), 3), ("compile", ("solve",), 10),
     pytest.param("opencl", ("opencl", "compile"), 5, marks=OPENCL),
 ]  # fmt: skip
@@ -74,7 +74,7 @@ class Cycle:
 WORK["{kind}"](0)
 gc.set_threshold(200, 2, 2)
 number = 0
-while len(ended) < 10:
+while len(ended) < 6:
     number += 1
     Cycle()
     WORK["{kind}"](number)
@@ -100,7 +100,7 @@ def call():
     called.append(1)
 
 number = 0
-while len(called) < 8:
+while len(called) < 5:
     timer = threading.Timer(0.01, call)
     timer.start()
     number += 1

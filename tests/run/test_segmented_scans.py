@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.errors import AccelShapeError
 from tests import untyped
-from tests.marks import one_in, slow
+from tests.marks import numbers_of_threads, one_in, slow
 from tests.run.test_segments import BACKENDS, LENGTHS, OPERATORS, Host, Vector, elements, same, separately
 from tests.untyped import accel as U
 
@@ -54,7 +54,7 @@ def test_each_segment_is_scanned_as_if_alone(form: str, name: str, lengths: str)
     f, made, _ = OPERATORS[name]
     program = FORMS[form][0](f, *seeds(form, name), made(A.use(xs)), A.use(np.array(counts, np.int32)))
     expected = alone(form, name, xs, counts)
-    for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 2), ("llvm", 3), ("opencl", 1)):
+    for backend, threads in (("interpreter", 1), *(("llvm", count) for count in numbers_of_threads()), ("opencl", 1)):
         same(untyped.run(program, backend=backend, threads=threads), expected)
 
 

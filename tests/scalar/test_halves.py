@@ -16,7 +16,7 @@ import pytest
 from accel.ast.meaning.semantics import implementation
 from accel.ast.tree.operators import ELEMENTARY, Operator
 from accel.ast.tree.types import F16, F64, I32, I64, U64, ScalarType
-from tests.marks import one_in, slow
+from tests.marks import long, one_in
 from tests.scalar.jit import OLD, compile_cases
 from tests.scalar.table import Array, Case, all_cases, nearly_ties, operands, reference
 
@@ -52,7 +52,7 @@ def check(results: Callable[[Case, list[Array]], Array]) -> None:
         assert worst <= BOUND, f"{case}: {worst} ulp"
 
 
-@slow
+@long
 def test_elementary_functions_of_the_reference_are_rounded_once() -> None:
     check(reference)
 
