@@ -238,10 +238,31 @@ FAULTS = (
     ),
     Fault(
         "what stands before the first line of a block's row is left to nobody",
-        "backends/llvm/templates/blocks.py",
+        "backends/llvm/templates/block_rows.py",
         'high = code.emit(f"add i64 {high}, {self._head(high, extent)}")',
         "self._head(high, extent)",
         ("tests/llvm/test_blocks.py::test_longer_pieces_where_results_go_past_the_caches",),
+    ),
+    Fault(
+        "the tiles of two bands are one",
+        "backends/llvm/templates/bands/tile.py",
+        "{2 * self._shape.height - 1}",
+        "{self._shape.height - 1}",
+        ("tests/llvm/test_bands.py::test_transposes_of_several_blocks",),
+    ),
+    Fault(
+        "bands begin with blocks, where their tiles are in use",
+        "backends/llvm/templates/bands/block.py",
+        'start = code.emit(f"sub i64 {place}, {before}")',
+        "start = place",
+        ("tests/llvm/test_bands.py::test_rows_that_begin_anywhere",),
+    ),
+    Fault(
+        "of longer pieces of rows 16 bytes stay where they are",
+        "backends/llvm/emit/transpose.py",
+        "interleaved(code, type_, count, column, within) for column",
+        "column for column",
+        ("tests/llvm/test_bands.py::test_transposes_of_several_blocks",),
     ),
     Fault(
         "short rows join lanes that have no elements",

@@ -1,8 +1,9 @@
 """Rectangles of memory, transposed in registers: rows that lie apart become vectors of one element of each row.
 
-Every row gives 16 bytes, or less at the end: `w` elements, a power of two. Rows q*w + j go side by side into vector j, and then
-log2 w steps interleave the halves of neighbours: element k of every row stands in vector k. All that moves within 16 bytes
-is one instruction for each vector, whatever its length.
+Every row gives a piece of 16 bytes, or less at the end: `w` elements, a power of two. Rows q*w + j go side by side into
+vector j, and then log2 w steps interleave the halves of neighbours: element k of every row stands in vector k. All that moves
+within 16 bytes is one instruction for each vector, whatever its length. Of longer pieces elements move within 16 bytes first,
+and then these, in the same way.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from accel.backends.llvm.text.code import Code, memory_type
 from accel.backends.llvm.text.routine import Routine
 
 PIECE = 16
-"""Bytes of a row that are loaded at once: within so many, registers of all lengths shuffle as fast."""
+"""Bytes within which registers of all lengths shuffle as fast: so many are loaded of a row at once, if not more."""
 
 
 def rows_at_once(kind: ScalarType) -> int:
@@ -28,25 +29,32 @@ def transposed_rows(code: Code, kind: ScalarType, rows: Sequence[str], width: in
     piece = element if width == 1 else f"<{width} x {element}>"
     pieces = [code.emit(f"load {piece}, ptr {row}, align {kind.bytes}") for row in rows]
     vectors = [_side_by_side(code, element, width, pieces[j::width]) for j in range(width)]
-    return interleaved(code, f"<{count} x {element}>", count, vectors)
+    type_, within = f"<{count} x {element}>", min(width, PIECE // kind.bytes)
+    squares = [interleaved(code, type_, count, vectors[j : j + within]) for j in range(0, width, within)]
+    if len(squares) == 1:
+        return squares[0]
+    columns = [interleaved(code, type_, count, column, within) for column in zip(*squares, strict=True)]
+    return [vector for place in zip(*columns, strict=True) for vector in place]
 
 
-def interleaved(code: Code, type_: str, count: int, vectors: Sequence[str]) -> list[str]:
-    """Squares of as many lanes as there are vectors, each transposed. Twice gives what was."""
+def interleaved(code: Code, type_: str, count: int, vectors: Sequence[str], unit: int = 1) -> list[str]:
+    """Squares of as many lanes as there are vectors, or of so many times `unit` lanes that move together, each transposed.
+    Twice gives what was."""
     width, found = len(vectors), list(vectors)
     for _ in range(width.bit_length() - 1):
         pairs = [(found[j], found[j + width // 2]) for j in range(width // 2)]
-        found = [_halves(code, type_, count, width, pair, half) for pair in pairs for half in (0, width // 2)]
+        found = [_halves(code, type_, count, unit, width, pair, half) for pair in pairs for half in (0, width // 2)]
     return found
 
 
-def _halves(code: Code, type_: str, count: int, width: int, pair: tuple[str, str], start: int) -> str:
-    """Half of each `width` lanes of two vectors, from lane `start` on, in turn."""
+def _halves(code: Code, type_: str, count: int, unit: int, width: int, pair: tuple[str, str], start: int) -> str:
+    """Half of each `width` units of two vectors, from unit `start` on, in turn."""
     lanes = [
-        other + square + start + lane
-        for square in range(0, count, width)
-        for lane in range(width // 2)
+        other + (square + start + place) * unit + lane
+        for square in range(0, count // unit, width)
+        for place in range(width // 2)
         for other in (0, count)
+        for lane in range(unit)
     ]
     return shuffled(code, type_, pair[0], pair[1], lanes)
 

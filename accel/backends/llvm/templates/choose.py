@@ -7,6 +7,7 @@ from typing import assert_never
 
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.templates.bands.loops import BandLoops, runs_in_bands
 from accel.backends.llvm.templates.blocks import BlockLoops
 from accel.backends.llvm.templates.chain import chained
 from accel.backends.llvm.templates.column_scans import ScanStrips
@@ -34,7 +35,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             return [Tiles(text, finding)]
         case Blocks():
             assert text.plan.vector is not None
-            return [BlockLoops(text, finding, text.plan.vector.lanes)]
+            loops = BandLoops if runs_in_bands(finding) else BlockLoops
+            return [loops(text, finding, text.plan.vector.lanes)]
         case RowGroups():
             return [RowsAtOnce(text, finding, alone=alone) for alone in ((False, True) if finding.shares else (False,))]
         case ShortRows():

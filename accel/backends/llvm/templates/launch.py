@@ -8,12 +8,17 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import STEP_TIME
 from accel.backends.llvm.text.words import THREADS
 
+FEW = 4
+"""Chunks of a thread, from which on they may have more parts."""
 
-def launch(text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int) -> None:
+
+def launch(
+    text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int, together: int = 1
+) -> None:
     """Calls `@function(frame, low, high)` for all of some parts, which are `elements` together and `size` each, at most.
 
-    Few are one call. Others are launched in chunks of about `CHUNK_TIME`, or a step if rows are longer than was thought. Leaves
-    the function if the user interrupts.
+    Few are one call. Others are launched in chunks of about `CHUNK_TIME`, or a step if rows are longer than was thought; of as
+    many as `together` where each thread has `FEW` such chunks. Leaves the function if the user interrupts.
     """
     routine, code = levels.routine, levels.routine.code
     each = text.duration
@@ -27,9 +32,15 @@ def launch(text: NestText, levels: Levels, function: str, parts: str, elements: 
     routine.place(many)
     light = max(1, round(CHUNK_TIME / (size * each.least)))
     of_a_step = code.emit(f"fdiv double {code.emit(f'fmul double {all_parts}, {STEP_TIME:e}')}, {time}")
-    chunk = routine.least(str(light), code.emit(f"fptosi double {of_a_step} to i64"))
-    chunk = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {chunk}", "i64 1"])
     threads = routine.load("i64", levels.view.address(THREADS))
+    chunk = str(light)
+    if together > light:
+        share = code.emit(f"udiv i64 {parts}, {code.emit(f'mul i64 {threads}, {FEW}')}")
+        chunk = code.call(
+            "llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {routine.least(share, str(together))}", f"i64 {light}"]
+        )
+    chunk = routine.least(chunk, code.emit(f"fptosi double {of_a_step} to i64"))
+    chunk = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {chunk}", "i64 1"])
     run_chunks(levels, function, parts, chunk, threads, time)
     routine.jump(after)
     routine.place(after)

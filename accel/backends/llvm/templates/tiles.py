@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 
-from accel.ast.tree.types import I64
+from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.transpose import PIECE, rows_at_once, strips, transposed_rows
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.nest import Levels
@@ -30,6 +30,13 @@ ASKED = 256
 
 SLACK = 48
 """Elements before and behind the lanes' axis of a tile."""
+
+
+def room(kind: ScalarType, lanes: int) -> int:
+    """The size of a tile along its lanes, at least `lanes`, with which its rows are an odd number of lines apart, so that they
+    lie in all sets of a cache."""
+    lines = -(-(lanes + 2 * SLACK) * kind.bytes // LINE) | 1
+    return lines * LINE // kind.bytes - 2 * SLACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ class Tile:
         self._pitch = most[lanes.index.name] + 2 * SLACK
         self._most = [most[axis.index.name] for axis in self._dimensions]
         self._kind = across.read.array.element
+        self._size = -self._kind.bytes if across.back else self._kind.bytes
         self._long = long
         self._rows = rows_at_once(self._kind)
         if long and PIECE // self._kind.bytes <= FEW_ROWS:
@@ -105,16 +113,12 @@ class Tile:
         routine, code = self._levels.routine, self._levels.routine.code
         count, lanes = self._rows, Piece(piece.low, high or piece.high)
         latest = code.emit(f"sub i64 {lanes.high}, {count}")
-        if self._across.checked:
-            self._check(routine.least(lanes.low, latest), lanes, along)
-        origin = self._address(lanes.low, along.low)
-        step = self._step_of_lanes()
+        origin, step = self._origin(lanes, along, count)
         if not self._others:
             extent = code.emit(f"sub i64 {along.high}, {along.low}")
-            size = -self._kind.bytes if self._across.back else self._kind.bytes
-            far = code.emit(f"mul i64 {extent}, {size}")
+            far = code.emit(f"mul i64 {extent}, {self._size}")
             if self._long:
-                far = self._to_next(piece, along, far, step, size)
+                far = self._to_next(piece, along, far, step, self._size)
             self._ahead = code.emit(f"getelementptr i8, ptr {origin}, i64 {far}"), step
         tile = self.row({**at, self._across.axis.index.name: "0"})
         with routine.count(lanes.low, lanes.high, count) as position:
@@ -122,7 +126,15 @@ class Tile:
             first = code.emit(f"sub i64 {routine.least(position, latest)}, {lanes.low}")
             row = code.emit(f"getelementptr i8, ptr {origin}, i64 {code.emit(f'mul i64 {first}, {step}')}")
             column = self._element(tile, first)
-            self._strips(row, step, column, along)
+            self._strips(row, step, column, code.emit(f"sub i64 {along.high}, {along.low}"))
+
+    def _origin(self, lanes: Piece, along: Piece, count: int) -> tuple[str, str]:
+        """The address of a block's first element, and the bytes from a lane to the next; `count` of these are loaded at once.
+        Leaves the function if an index is out of bounds."""
+        routine, code = self._levels.routine, self._levels.routine.code
+        if self._across.checked:
+            self._check(routine.least(lanes.low, code.emit(f"sub i64 {lanes.high}, {count}")), lanes, along)
+        return self._address(lanes.low, along.low), self._step_of_lanes()
 
     def _to_next(self, lanes: Piece, along: Piece, far: str, step: str, size: int) -> str:
         """The bytes to the next block: behind the last one along the tile's own axis, the first of the next lanes."""
@@ -152,25 +164,27 @@ class Tile:
             address = code.emit(f"getelementptr i8, ptr {row}, i64 {line}")
             code.line(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")
 
-    def _strips(self, row: str, step: str, column: str, along: Piece) -> None:
+    def _strips(self, row: str, step: str, column: str, extent: str) -> None:
         """A group of rows: `row` is the address of the first, `column` where its first element goes."""
-        code, size, kind = self._levels.routine.code, self._kind.bytes, memory_type(self._kind)
-        count = self._rows
-        extent = code.emit(f"sub i64 {along.high}, {along.low}")
 
         def strip(position: str, width: int) -> None:
-            offset = code.emit(f"mul i64 {position}, {-size if self._across.back else size}")
-            if self._across.back and width > 1:
-                offset = code.emit(f"sub i64 {offset}, {(width - 1) * size}")
-            start = code.emit(f"getelementptr i8, ptr {row}, i64 {offset}")
-            vectors = transposed_rows(code, self._kind, self._addresses(start, step, count), width)
-            place = code.emit(f"mul i64 {position}, {self._pitch}")
-            for vector in reversed(vectors) if self._across.back else vectors:
-                target = self._element(column, place)
-                code.line(f"store <{count} x {kind}> {vector}, ptr {target}, align {size}")
-                place = code.emit(f"add i64 {place}, {self._pitch}")
+            self._strip(row, step, column, position, width)
 
         strips(self._levels.routine, self._kind, "0", extent, strip)
+
+    def _strip(self, row: str, step: str, column: str, position: str, width: int) -> None:
+        """Elements position .. position + width - 1 of a group of rows."""
+        code, kind, count = self._levels.routine.code, memory_type(self._kind), self._rows
+        offset = code.emit(f"mul i64 {position}, {self._size}")
+        if self._across.back and width > 1:
+            offset = code.emit(f"add i64 {offset}, {(width - 1) * self._size}")
+        start = code.emit(f"getelementptr i8, ptr {row}, i64 {offset}")
+        vectors = transposed_rows(code, self._kind, self._addresses(start, step, count), width)
+        place = code.emit(f"mul i64 {position}, {self._pitch}")
+        for vector in reversed(vectors) if self._across.back else vectors:
+            target = self._element(column, place)
+            code.line(f"store <{count} x {kind}> {vector}, ptr {target}, align {self._kind.bytes}")
+            place = code.emit(f"add i64 {place}, {self._pitch}")
 
     def _addresses(self, start: str, step: str, count: int) -> list[str]:
         """`count` addresses, `step` bytes from each other: four of them from each base, as processors address memory."""
