@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, F16, F32, I16, ScalarType
 from accel.backends.llvm.machine.system import is_x86
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.conversions import bitcast, cast
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.division.remainders import remainder
@@ -175,6 +176,8 @@ def _float(code: Code, operator: Operator, kind: ScalarType, arguments: Sequence
         return code.emit(f"{_FLOAT_INSTRUCTIONS[operator]} {code.type(kind)} {arguments[0]}, {arguments[1]}")
     if operator is Operator.MIN and code.lanes > 1 and is_x86():
         return _lesser(code, kind, *arguments)
+    if operator is Operator.MAX and _has_ranges(code, kind):
+        return _greater(code, kind, *arguments)
     if operator in _FLOAT_INTRINSICS:
         return code.intrinsic(_FLOAT_INTRINSICS[operator], kind, arguments)
     if operator in ELEMENTARY:
@@ -210,6 +213,24 @@ def _lesser(code: Code, kind: ScalarType, x: str, y: str) -> str:
         lesser = code.emit(f"select {code.vector('i1')} {less}, {type_} {first}, {type_} {second}")
         both.append(code.emit(f"bitcast {type_} {lesser} to {bits}"))
     return code.emit(f"bitcast {bits} {code.emit(f'or {bits} {both[0]}, {both[1]}')} to {type_}")
+
+
+def _has_ranges(code: Code, kind: ScalarType) -> bool:
+    """Whether there is such an instruction for registers of as many floats."""
+    return code.lanes * kind.bits == 512 and host().converts_longs
+
+
+def _greater(code: Code, kind: ScalarType, x: str, y: str) -> str:
+    """The greater of both, a NaN if one is a NaN, and 0.0 rather than -0.0, by an instruction of AVX-512 that orders zeros, but
+    prefers numbers to NaNs."""
+    type_, mask = code.type(kind), f"i{code.lanes}"
+    name = "ps" if kind.bits == 32 else "pd"
+    operands = [f"{type_} {x}", f"{type_} {y}", "i32 5", f"{type_} zeroinitializer", f"{mask} -1", "i32 4"]
+    types = [type_, type_, "i32 immarg", type_, mask, "i32 immarg"]
+    greater = code.call(f"llvm.x86.avx512.mask.range.{name}.512", type_, types, operands)
+    unordered = code.emit(f"fcmp uno {type_} {x}, {y}")
+    either = code.emit(f"fadd {type_} {x}, {y}")
+    return code.emit(f"select {code.vector('i1')} {unordered}, {type_} {either}, {type_} {greater}")
 
 
 def _float_signum(code: Code, kind: ScalarType, x: str) -> str:
