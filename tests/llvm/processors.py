@@ -17,10 +17,11 @@ def processor(
     adds_apart: bool = False,
     slow_masks: bool = False,
     quick_divisions: bool = False,
+    half_units: bool = False,
     cached_bytes: int = 1 << 20,
 ) -> Processor:
     """One without any of these traits but those that are given."""
-    return Processor(slow_gathers, keeps_stores, adds_apart, slow_masks, quick_divisions, cached_bytes)
+    return Processor(slow_gathers, keeps_stores, adds_apart, slow_masks, quick_divisions, half_units, cached_bytes)
 
 
 def compile_for(patch: pytest.MonkeyPatch, given: Processor) -> None:

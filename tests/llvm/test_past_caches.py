@@ -28,9 +28,10 @@ class _Host:
 
 
 def test_what_is_known_of_processors() -> None:
-    assert known_processor("znver5", 32 << 20) == Processor(True, True, True, False, False, 32 << 20)
-    assert known_processor("znver1", 8 << 20) == Processor(True, True, True, True, True, 8 << 20)
-    assert known_processor("sapphirerapids", 260 << 20) == Processor(False, False, False, False, False, 32 << 20)
+    assert known_processor("znver5", 32 << 20) == Processor(True, True, True, False, False, False, 32 << 20)
+    assert known_processor("znver1", 8 << 20) == Processor(True, True, True, True, True, True, 8 << 20)
+    assert known_processor("sapphirerapids", 260 << 20) == Processor(False, False, False, False, False, False, 32 << 20)
+    assert known_processor("znver4", None).half_units
     assert known_processor("haswell", 8 << 20).cached_bytes == 8 << 20
     assert known_processor("generic", None).cached_bytes == 32 << 20
 

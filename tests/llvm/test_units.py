@@ -35,6 +35,18 @@ def test_differences_of_one_element_in_each_lane(
         check(lambda x, y: A.fold(A.add, 0.5, pairs(A.sub, x, y)), a, b, threads=2)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_strips_of_several_lanes_where_units_are_half_as_wide_as_registers(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lanes of 2 to 17 elements, some with one more than others."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
+    compile_for(monkeypatch, processor(half_units=True))
+    for count in (130, 300, 512, 1000, 1025, 4500):
+        a, b = numbers((9, count), dtype), numbers((count, 70), dtype, 1)
+        check(A.matmul, a, b)
+
+
 @pytest.mark.parametrize(("operator", "moved"), [(A.add, True), (A.min, False)])
 def test_sums_are_products_that_are_added_where_that_helps(
     monkeypatch: pytest.MonkeyPatch, operator: Callable[..., Rows], moved: bool

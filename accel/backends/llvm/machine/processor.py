@@ -12,6 +12,9 @@ _AMD = "znver"
 _FIRST_AMD = "znver1"
 """The first of these."""
 
+_HALF_UNITS = frozenset({"znver1", "znver4"})
+"""Those of AMD whose registers are twice as wide as what computes."""
+
 _MOST_CACHED = 32 << 20
 """Bytes: of a larger last cache no more counts, because other cores, and other machines of the same host, use it as well."""
 
@@ -31,6 +34,8 @@ class Processor:
     bytes, and 0.4.)
     quick_divisions: a division of 64-bit floats takes no longer than to multiply by a reciprocal and to correct that. (On Zen 1
     0.78 ns an element, and 1.0.)
+    half_units: what computes products is half as wide as registers. (Zen 4: one `fma` of 64 bytes a cycle, as many as it loads,
+    and half as many as the numbers that it brings from memory into all lanes.)
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
@@ -39,6 +44,7 @@ class Processor:
     adds_apart: bool
     slow_masks: bool
     quick_divisions: bool
+    half_units: bool
     cached_bytes: int
 
 
@@ -46,7 +52,7 @@ def known_processor(name: str, last_cache: int | None) -> Processor:
     """The processor that LLVM calls so, with a last cache of so many bytes, if that is known."""
     is_amd = name.startswith(_AMD)
     is_first, cached = name == _FIRST_AMD, min(last_cache or _MOST_CACHED, _MOST_CACHED)
-    return Processor(is_amd, is_amd, is_amd, is_first, is_first, cached)
+    return Processor(is_amd, is_amd, is_amd, is_first, is_first, name in _HALF_UNITS, cached)
 
 
 def last_cache(caches: Path = _CACHES) -> int | None:

@@ -46,7 +46,7 @@ class Tiles:
         self._tile = tile
         self._least = least
         self._direct = direct and can_be_direct(tile)
-        self._layout = layout(tile, host().registers)
+        self._layout = layout(tile, host().registers, half_units=host().processor.half_units)
         text.frame.stream(PARAMETERS.name)
         self._late = Late(f"{text.name}_tile", functions(tile), self._functions)
 

@@ -237,12 +237,16 @@ class Kernel:
         """inside: what every other vector computes of each element. there: what says whether a lane has an element, by its
         number, of those that may have none: a mask, or an i1 where masks are slow."""
         strip = accumulators.strip
-        # An `fma` that adds a number from memory in all lanes overwrites one of its other operands. To bring the number there
-        # apart takes three quarters of a cycle on Zen 4.
+        # An `fma` that adds a number from memory in all lanes overwrites one of its other operands. Differences cannot take it
+        # from there, and to bring it into all lanes apart takes Zen 4 most of a sum's time: so two of three are such an `fma`.
         copies = inside[0] is not inside[1] and host().embeds_broadcasts
 
-        def other(number: int, of_column: dict[str, Value]) -> dict[str, Value]:
-            return copied(self._writer, of_column) if copies and number % 2 else of_column
+        def first(number: int, of_row: dict[str, Value], of_column: dict[str, Value]) -> Leaves:
+            if not copies:
+                return self._first({**of_row, **of_column}, inside[number % 2])
+            if number % 3 == 0:
+                return self._first({**of_row, **of_column}, inside[0])
+            return self._first({**of_row, **copied(self._writer, of_column)}, inside[1])
 
         rows, columns = (
             [side.beyond(start, str(lane)) for lane in range(strip.lanes)]
@@ -261,10 +265,7 @@ class Kernel:
                     where: Where = where, vectors: list[dict[str, Value]] = vectors, row: int = row
                 ) -> list[Leaves]:
                     of_row = self._row(sides[0], where, row)
-                    return [
-                        self._first({**of_row, **other(row + vector, of_column)}, inside[(row + vector) % 2])
-                        for vector, of_column in enumerate(vectors)
-                    ]
+                    return [first(row + vector, of_row, of_column) for vector, of_column in enumerate(vectors)]
 
                 rest, mask = lane, there.get(lane)
                 if mask is not None and not host().stores_under_masks:

@@ -26,8 +26,10 @@ MANY_REGISTERS = 32
 vector (AArch64): then a strip is narrow and high, else low and wide."""
 
 
-FEW_STEPS = (2, 3)
-"""Steps of a lane up to which strips of several lanes are faster than the whole tile: with few registers, and with many."""
+FEW_STEPS = (2, 3, 8)
+"""Steps of a lane up to which strips of several lanes are faster than the whole tile: with few registers, with many, and with
+many whose units are half as wide, of sums of products. There whole tiles wait for what their lanes store, and loads are no
+bound of strips."""
 
 
 class Word(IntEnum):
@@ -163,7 +165,7 @@ class Layout:
         return elements * sum(final.type.bytes for state in self.states for final in state.finals)
 
 
-def layout(tile: Tile, registers: Registers) -> Layout:
+def layout(tile: Tile, registers: Registers, *, half_units: bool) -> Layout:
     """The tile with the fewest loads for each step whose accumulators leave registers for what they take in.
 
     After Low et al., Analytical Modeling Is Enough for High-Performance BLIS, ACM TOMS 43 (2016), section 4.1.
@@ -174,7 +176,7 @@ def layout(tile: Tile, registers: Registers) -> Layout:
     panels = _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors)
     short = _short(rows, vectors, registers)
     single, uneven = _single(tile, rows, vectors, registers, len(leaves))
-    few = FEW_STEPS[registers.count >= MANY_REGISTERS]
+    few = FEW_STEPS[0 if registers.count < MANY_REGISTERS else 2 if half_units and not tile.inside else 1]
     return Layout(tile, lanes, vectors, *panels, short, single, uneven, few, plain(tile))
 
 
