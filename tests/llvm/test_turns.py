@@ -97,7 +97,7 @@ def test_of_all_types(kind: Any) -> None:
     expected = np.zeros((2, 3), kind)
     by_numpy.at(expected, (keys % 2, keys // 2), values)
     found = untyped.run(
-        A.permute(combine, A.fill((2, 3), A.constant(0, kind)), lambda ix: place(A.use(keys)[ix]), A.use(values))
+        A.permute(combine, A.fill((2, 3), A.constant(kind(0), kind)), lambda ix: place(A.use(keys)[ix]), A.use(values))
     )
     assert np.array_equal(found, expected)
 

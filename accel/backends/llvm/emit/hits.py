@@ -5,7 +5,7 @@ In: what writes the condition of a vector of iterations, as a mask. Out: the cod
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.values import Writer
@@ -13,6 +13,9 @@ from accel.backends.llvm.text.routine import Routine
 
 UNROLL = 4
 """Vectors that are looked at before the loop asks whether there was a hit in one of them."""
+
+WORD = 64
+"""Bits of the register in which lanes of several masks are looked for."""
 
 Mask: TypeAlias = Callable[[str, "str | None"], str]
 """Writes where the condition holds, of the iterations from the first argument on, those in the lanes of the second."""
@@ -23,6 +26,8 @@ def first_hit(routine: Routine, writer: Writer, holds: Mask, position: str, high
     before `high`."""
     code, lanes = routine.code, writer.lanes
     several, together, on, rest, one, found, next_, after = (routine.label() for _ in range(8))
+    fits = UNROLL * lanes <= WORD
+    among = routine.label() if fits else rest
     routine.jump(several)
     routine.place(several)
     at = routine.load("i64", position)
@@ -30,14 +35,19 @@ def first_hit(routine: Routine, writer: Writer, holds: Mask, position: str, high
     routine.branch(code.emit(f"icmp sle i64 {behind}, {high}"), together, rest)
     routine.place(together)
     masks = [holds(code.emit(f"add i64 {at}, {number * lanes}"), None) for number in range(UNROLL)]
-    while len(masks) > 1:
-        first, second, *others = masks
-        masks = [*others, writer.code.emit(f"or {writer.code.vector('i1')} {first}, {second}")]
-    routine.branch(writer.any(masks[0]), rest, on)
+    either = masks
+    while len(either) > 1:
+        first, second, *others = either
+        either = [*others, writer.code.emit(f"or {writer.code.vector('i1')} {first}, {second}")]
+    routine.branch(writer.any(either[0]), among, on)
     routine.place(on)
     routine.store("i64", behind, position)
     routine.jump(several)
-    # What is left, and where there was a hit in several, one vector after the other.
+    if fits:
+        routine.place(among)
+        routine.store("i64", code.emit(f"add i64 {at}, {_first_lane_of(writer, masks)}"), hit)
+        routine.jump(after)
+    # What is left, and where there was a hit in more lanes than a word has bits, one vector after the other.
     routine.place(rest)
     at = routine.load("i64", position)
     routine.branch(code.emit(f"icmp slt i64 {at}, {high}"), one, after)
@@ -56,7 +66,18 @@ def first_hit(routine: Routine, writer: Writer, holds: Mask, position: str, high
 
 def first_lane(writer: Writer, mask: str) -> str:
     """The first lane that is set in a mask of at most 64 lanes, of which one is: an i64 register."""
+    return _first_lane_of(writer, [mask])
+
+
+def _first_lane_of(writer: Writer, masks: Sequence[str]) -> str:
+    """The same of some masks, one behind the other, that have at most 64 lanes together."""
     code, bits = writer.scalar, f"i{writer.lanes}"
-    word = code.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
-    wide = code.emit(f"zext {bits} {word} to i64") if writer.lanes < 64 else word
-    return code.call("llvm.cttz.i64", "i64", ["i64", "i1"], [f"i64 {wide}", "i1 true"])
+    words: list[str] = []
+    for number, mask in enumerate(masks):
+        word = code.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
+        wide = code.emit(f"zext {bits} {word} to i64") if writer.lanes < WORD else word
+        words.append(code.emit(f"shl i64 {wide}, {number * writer.lanes}") if number else wide)
+    while len(words) > 1:
+        first, second, *others = words
+        words = [*others, code.emit(f"or i64 {first}, {second}")]
+    return code.call("llvm.cttz.i64", "i64", ["i64", "i1"], [f"i64 {words[0]}", "i1 true"])

@@ -143,12 +143,29 @@ class ExtremeLoop:
             self._blocks(low, high, best, block)
             value = Uniform(routine.load(self._scalar, best), self._kind)
             routine.store("i64", low, hit)
-            first_hit(routine, self._writer, partial(self._is_best, value), block, high, hit)
+            self._look_through(value, block, high, hit)
             one, (record, pointer) = Writer(code, 1), self._own
             element = one.one(one.operator(Operator.CAST, record.state.types[0], [value]))
             record.step(routine, pointer, [element, routine.load("i64", hit)])
             if self._found.alone is not None:
                 self._fold_alone(self._found.alone, value, element, fold)
+
+    def _look_through(self, best: Value, block: str, high: str, hit: str) -> None:
+        """Finds the first element that is the best, or NaN if that is the best."""
+        routine, find = self._routine, partial(first_hit, self._routine, self._writer)
+        if not self._kind.is_float:
+            find(partial(self._equals, best), block, high, hit)
+            return
+        nan, number, after = (routine.label() for _ in range(3))
+        writer = Writer(routine.code, 1)
+        routine.branch(writer.one(writer.operator(Operator.IS_NAN, BOOL, [best])), nan, number)
+        routine.place(nan)
+        find(self._is_nan, block, high, hit)
+        routine.jump(after)
+        routine.place(number)
+        find(partial(self._equals, best), block, high, hit)
+        routine.jump(after)
+        routine.place(after)
 
     def _fold_alone(self, loop: For, value: Value, element: str, fold: Callable[[For], None]) -> None:
         """Steps the folds of the elements alone: by the extreme, or, as zeros have signs, by all elements if that is zero."""
@@ -290,11 +307,10 @@ class ExtremeLoop:
             value, half = self._better(value, other), half // 2
         return self._routine.code.emit(f"extractelement {self._vector} {self._writer.every(value)}, i64 0")
 
-    def _is_best(self, best: Value, at: str, active: str | None) -> str:
-        """Which elements are the best, or NaN: then that is the best."""
-        code, value = self._writer.code, self._element(at, active)
-        stands = self._writer.every(self._writer.operator(Operator.EQ, BOOL, [value, best]))
-        if not self._kind.is_float:
-            return stands
-        text = self._writer.every(value)
-        return code.emit(f"or {self._mask} {stands}, {code.emit(f'fcmp uno {self._vector} {text}, {text}')}")
+    def _equals(self, best: Value, at: str, active: str | None) -> str:
+        """Which elements are the best."""
+        return self._writer.every(self._writer.operator(Operator.EQ, BOOL, [self._element(at, active), best]))
+
+    def _is_nan(self, at: str, active: str | None) -> str:
+        """Which elements are NaN."""
+        return self._writer.every(self._writer.operator(Operator.IS_NAN, BOOL, [self._element(at, active)]))
