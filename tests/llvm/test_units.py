@@ -9,7 +9,7 @@ import pytest
 import accel as A
 from accel.backends.llvm.machine.target import Host, Registers
 from tests.llvm.processors import compile_for, processor
-from tests.llvm.test_tile import Rows, check, numbers, pairs
+from tests.llvm.test_tile import Rows, check, left, numbers, pairs, right
 
 
 def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,6 +33,24 @@ def test_differences_of_one_element_in_each_lane(
         a, b = numbers((14, count), dtype), numbers((37, count), dtype, 1)
         check(lambda x, y: A.fold(A.add, 0, pairs(lambda p, q: (p - q) * (p - q), x, y)), a, b)
         check(lambda x, y: A.fold(A.add, 0.5, pairs(A.sub, x, y)), a, b, threads=2)
+
+
+@pytest.mark.parametrize(("dtype", "other"), [("float64", "int8"), ("float32", "float64"), ("float64", "float16")])
+def test_differences_beside_columns_that_do_not_fill_a_register(
+    dtype: str, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or that fill two: these have no register that LLVM could copy them to, and it ended the process."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
+    compile_for(monkeypatch, processor(adds_apart=True))
+
+    def near(x: Rows, y: Rows, kinds: Rows, others: Rows) -> Rows:
+        rows, columns = A.shape(x)[0], A.shape(y)[0]
+        apart = A.zipWith(lambda p, q: (p - q) * (p - q), left(x, columns), right(y, rows))
+        same = A.zipWith(lambda p, q: p == q, left(kinds, columns), right(others, rows))
+        return A.fold(A.add, 0, A.zipWith(lambda square, equal: A.cond(equal, square, 0.25), apart, same))
+
+    given = [numbers((rows, 32), kind, rows) for kind in (dtype, other) for rows in (14, 37)]
+    check(near, *given[:2], *(each.clip(0, 1).round().astype(each.dtype) for each in given[2:]))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -1,4 +1,4 @@
-"""The rows of a block, computed in vectors from tiles in the place of arrays (`blocks.py`, `bands.py`).
+"""The rows of a block, computed in vectors from tiles in the place of arrays (`blocks.py`, `bands/block.py`).
 
 Where blocks end with lines, a row begins behind the lines that the block before it has stored, and ends with a line that the
 next one begins in.

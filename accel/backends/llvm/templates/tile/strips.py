@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Strip
 from accel.backends.llvm.text.code import memory_type
@@ -245,9 +246,12 @@ class Joins:
 
 
 def copied(writer: Writer, given: Mapping[str, Value]) -> dict[str, Value]:
-    """Vectors in registers of AVX-512 that may be overwritten, where LLVM would not take others than those they are in."""
-    found: dict[str, Value] = {}
+    """Vectors in registers of AVX-512 that may be overwritten, where LLVM would not take others than those they are in. What
+    does not fill a register, or fills several, stays as it is: LLVM has none to copy it to."""
+    found = dict(given)
     for name, value in given.items():
+        if value.type.bytes * writer.lanes != host().registers.bytes:
+            continue
         type_ = writer.code.vector(memory_type(value.type))
         copy = f'call {type_} asm "", "=v,0"({type_} {writer.every(value)})'
         found[name] = Lanes(writer.code.emit(copy), value.type)
