@@ -11,8 +11,8 @@ import accel as A
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.target import Host, Registers
 from accel.backends.protocol import compiled
-from tests.llvm.processors import compile_again
-from tests.llvm.test_tile import Rows, check, defined, numbers, program, tiled
+from tests.llvm.processors import compile_again, compile_for, processor
+from tests.llvm.test_tile import Rows, check, defined, numbers, packed, program, tiled
 from tests.marks import one_in
 
 Shape: TypeAlias = tuple[int, int, int]
@@ -67,6 +67,23 @@ def test_columns_that_stay_in_registers_for_some_rows(count: int, dtype: str, mo
     for rows, columns in ((1, 5), (33, 16), (70, 37)):
         check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
     x, y = numbers((3, 35, count), dtype), numbers((3, count, 19), dtype, 1)
+    check(lambda x, y: A.map(lambda e: A.max(e, 0), A.matmul(x, y)), x, y, threads=2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", one_in(3, [100, 65, 128, 97, 129, 250, 256]))
+def test_columns_of_more_elements_are_copied_before_they_stay_in_registers(
+    count: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
+    monkeypatch.setattr(Host, "embeds_broadcasts", property(lambda _: True))
+    compile_for(monkeypatch, processor(half_units=True))
+    for rows, columns in ((1, 5), (17, 16), (19, 131)):
+        check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
+    x, y = numbers((273, count), dtype), numbers((count, 131), dtype, 1)
+    (one,), (other,) = (compiled(LLVMBackend(2, way), program(multiplied, x, y))([x, y]) for way in (packed, tiled))
+    assert one.tobytes() == other.tobytes()
+    x, y = numbers((2, 19, count), dtype), numbers((2, count, 131), dtype, 1)
     check(lambda x, y: A.map(lambda e: A.max(e, 0), A.matmul(x, y)), x, y, threads=2)
 
 

@@ -10,6 +10,7 @@ _GROUPS = "tests/llvm/test_row_groups.py"
 _FOLDS_OF_STRIPS = "backends/llvm/templates/strips/folds.py"
 _SCANS_OF_STRIPS = "backends/llvm/templates/strips/scans.py"
 _ROW_GROUPS = "backends/llvm/templates/row_groups.py"
+_SMALL = "tests/llvm/test_small_tiles.py"
 
 FAULTS = (
     Fault(
@@ -39,6 +40,13 @@ FAULTS = (
         'firsts = [int(f"{turn:0{bits}b}"[::-1], 2) if bits else 0 for turn in range(parts)]',
         "firsts = [*range(parts)]",
         ("tests/llvm/test_small_tiles.py::test_columns_that_stay_in_registers_for_some_rows",),
+    ),
+    Fault(
+        "columns that are copied before they stay in registers are read from the first one on",
+        "backends/llvm/templates/tile/small/blocks.py",
+        "indices, elements, mask = self._columns_of((column, columns), 1, first, at)",
+        'indices, elements, mask = self._columns_of((column, columns), 1, "0", at)',
+        (f"{_SMALL}::test_columns_of_more_elements_are_copied_before_they_stay_in_registers",),
     ),
     Fault(
         "all pieces of a block of columns are its first one",

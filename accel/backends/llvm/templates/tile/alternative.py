@@ -48,7 +48,7 @@ class Tiles:
         self._direct = direct and can_be_direct(tile)
         self._layout = layout(tile, host().registers, half_units=host().processor.half_units)
         text.frame.stream(PARAMETERS.name)
-        self._late = Late(f"{text.name}_tile", functions(tile), self._functions)
+        self._late = Late(f"{text.name}_tile", functions(self._layout), self._functions)
 
     def applies(self, levels: Levels) -> str:
         """There is enough to do, in every direction."""

@@ -19,10 +19,12 @@ from accel.backends.llvm.templates.tile.launch import put_batch
 from accel.backends.llvm.templates.tile.layout import MANY_REGISTERS, Layout, Parameters, Word
 from accel.backends.llvm.templates.tile.results import finish
 from accel.backends.llvm.templates.tile.small.held import (
-    HELD_FOR,
+    FEW,
     MOST_HELD,
     Waiting,
     computed,
+    held_for,
+    holds_many,
     rows_at_once,
     subtrees,
 )
@@ -41,10 +43,10 @@ takes as long as a product."""
 MOST_BYTES = 1 << 15
 """Bytes of columns for which a first cache has room, whatever lies between rows."""
 
-COPIED_BYTES = 1 << 14
-"""Bytes of a block that is copied."""
+COPIED_BYTES = (1 << 14, 1 << 15)
+"""Bytes of a block that is copied, where tiles read it, and where its columns are held for some rows."""
 
-COPIED_FOR = 128
+COPIED_FOR = (128, 256)
 """Rows for which it is, if there are so many and other threads have others."""
 
 OfColumns: TypeAlias = tuple[Sequence[Progression], Sequence[Elements], "str | None"]
@@ -94,12 +96,13 @@ class Blocks:
         elif self._columns is Columns.COPIED:
             with routine.count("%low", "%high") as number:
                 blocks = code.parts(columns, str(self._width))
-                first = code.emit(f"mul i64 {code.emit(f'udiv i64 {number}, {blocks}')}, {COPIED_FOR}")
-                last = routine.least(code.emit(f"add i64 {first}, {COPIED_FOR}"), rows)
+                first = code.emit(f"mul i64 {code.emit(f'udiv i64 {number}, {blocks}')}, {copied_for()}")
+                last = routine.least(code.emit(f"add i64 {first}, {copied_for()}"), rows)
                 begin = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {blocks}')}, {self._width}")
                 self._copied((first, last), begin, columns)
         else:
-            low, high = (code.emit(f"mul i64 %{part}, {rows_of_unit(self._subtrees)}") for part in ("low", "high"))
+            unit = rows_of_unit(self._subtrees, self._count)
+            low, high = (code.emit(f"mul i64 %{part}, {unit}") for part in ("low", "high"))
             self._rows((low, routine.least(high, rows)), columns)
         code.line("ret void")
         self._memory.close()
@@ -119,7 +122,7 @@ class Blocks:
         assert self._matrix is not None
         routine, code, element = self._routine, self._routine.code, self._matrix.array.element
         room = routine.slot(f"[{self._width * self._count} x {memory_type(element)}]", align=64)
-        first = routine.least(begin, code.emit(f"sub i64 {columns}, {self._layout.lanes * VECTORS}"))
+        first = routine.least(begin, code.emit(f"sub i64 {columns}, {_least_copied(self._layout)}"))
         there = routine.least(code.emit(f"sub i64 {columns}, {first}"), str(self._width))
         at = room, str(self._width * element.bytes)
         self._copy(self._place(first), at, there)
@@ -156,7 +159,7 @@ class Blocks:
         """Rows of so many columns from the first one on, which stands at this place: tiles of as many vectors as they have,
         then of what is left."""
         if self._subtrees:
-            self._held(rows, columns)
+            self._held(rows, first, columns, at)
             return
         routine, code, begin = self._routine, self._routine.code, "0"
         for vectors in self._vectors():
@@ -169,23 +172,24 @@ class Blocks:
                 self._tile(accumulators, (row, rows[1]), self._columns_of((column, columns), vectors, first, at))
             begin = end
 
-    def _held(self, rows: tuple[str, str], columns: str) -> None:
+    def _held(self, rows: tuple[str, str], first: str, columns: str, at: Place | None) -> None:
         """The same, where columns stay in registers for some rows."""
         routine, code, subtrees = self._routine, self._routine.code, self._subtrees
         accumulators = self._tree.accumulators(1, rows_at_once(self._count, ROWS))
-        waiting = Waiting(routine, accumulators, len(subtrees))
+        group = held_for(self._count)
+        waiting = Waiting(routine, accumulators, len(subtrees), group)
         with (
-            routine.count(*rows, HELD_FOR) as first,
+            routine.count(*rows, group) as begin,
             routine.count("0", columns, self._layout.lanes) as column,
         ):
-            last = routine.least(code.emit(f"add i64 {first}, {HELD_FOR}"), rows[1])
-            indices, elements, mask = self._columns_of((column, columns), 1, "0", None)
+            last = routine.least(code.emit(f"add i64 {begin}, {group}"), rows[1])
+            indices, elements, mask = self._columns_of((column, columns), 1, first, at)
             for turn, every in enumerate(subtrees):
                 held_elements = [computed(each, every, mask) for each in elements]
-                with routine.count(first, last, accumulators.strip.rows) as row:
+                with routine.count(begin, last, accumulators.strip.rows) as row:
                     numbers, of_rows = self._rows_of(accumulators, (row, last))
                     self._tree.subtree(accumulators, (of_rows, held_elements), every, mask)
-                    place = code.emit(f"sub i64 {row}, {first}")
+                    place = code.emit(f"sub i64 {row}, {begin}")
                     waiting.join(turn, place)
                     if turn < len(subtrees) - 1:
                         waiting.keep(turn, place)
@@ -293,9 +297,9 @@ def held_subtrees(layout: Layout, count: int, columns: Columns) -> Sequence[Ever
     return () if columns is Columns.NARROW and ROWS * count <= MOST_HELD else subtrees(layout, count)
 
 
-def rows_of_unit(subtrees: Sequence[Every]) -> int:
+def rows_of_unit(subtrees: Sequence[Every], count: int) -> int:
     """Rows that a thread computes at least."""
-    return HELD_FOR if subtrees else ROWS
+    return held_for(count) if subtrees else ROWS
 
 
 def _only_writes(tile: Tile) -> bool:
@@ -305,16 +309,26 @@ def _only_writes(tile: Tile) -> bool:
 
 def copied_columns(layout: Layout, count: int) -> int:
     """How many columns are copied at a time; 0 if none are."""
-    if host().registers.count >= MANY_REGISTERS:
+    if host().registers.count >= MANY_REGISTERS and not (count > FEW and holds_many()):
         return 0
-    least = VECTORS * layout.lanes
-    return max(least, COPIED_BYTES // (_column_bytes(layout) * count) // least * least)
+    least = _least_copied(layout)
+    return max(least, COPIED_BYTES[holds_many()] // (_column_bytes(layout) * count) // least * least)
+
+
+def copied_for() -> int:
+    """For how many rows they are."""
+    return COPIED_FOR[holds_many()]
 
 
 def is_copied(code: Code, layout: Layout, columns: str, count: str) -> str:
     """Whether so many columns of so many elements are more than a first cache has room for."""
     size = code.emit(f"mul i64 {columns}, {code.emit(f'mul i64 {count}, {_column_bytes(layout)}')}")
     return code.emit(f"icmp sgt i64 {size}, {MOST_BYTES}")
+
+
+def _least_copied(layout: Layout) -> int:
+    """The fewest columns that are copied: those of a tile."""
+    return layout.lanes if holds_many() else layout.lanes * VECTORS
 
 
 def _column_bytes(layout: Layout) -> int:

@@ -13,15 +13,15 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.launch import Launch, shared
 from accel.backends.llvm.templates.tile.layout import MANY_REGISTERS, Layout, Word
 from accel.backends.llvm.templates.tile.small.blocks import (
-    COPIED_FOR,
     Blocks,
     Columns,
     copied_columns,
+    copied_for,
     held_subtrees,
     is_copied,
     rows_of_unit,
 )
-from accel.backends.llvm.templates.tile.small.held import subtrees
+from accel.backends.llvm.templates.tile.small.held import FEW, holds_many, subtrees
 from accel.backends.llvm.templates.tile.small.tree import PARTS, matrix_of
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
@@ -32,7 +32,8 @@ MOST = 64
 """Elements of a fold, where both sides are matrices as they lie in memory."""
 
 MOST_OF_LANE = 4
-"""Elements of a lane, of folds of more elements than that with few registers, in a loop: of more packed tiles are as fast."""
+"""Elements of a lane, of folds of more elements than that, in a loop of subtrees with few registers, or where columns are held:
+of more packed tiles are as fast."""
 
 MOST_COMPUTED = 16
 """Elements where sides are no matrices: what else a side does is done once for each row, or column, where it is packed, and
@@ -49,10 +50,11 @@ def can_be_direct(tile: Tile) -> bool:
 def is_direct(code: Code, layout: Layout, columns: str, count: str) -> str:
     """Whether there is code for so many columns and elements, of which there is one at least."""
     tile = layout.tile
-    few = code.emit(f"icmp sle i64 {count}, {MOST if _are_matrices(tile) else MOST_COMPUTED}")
-    if _most(tile) > MOST:
+    most = MOST_COMPUTED if not _are_matrices(tile) else _most(layout) if holds_many() else MOST
+    few = code.emit(f"icmp sle i64 {count}, {most}")
+    if _most(layout) > MOST and not holds_many():
         even = code.emit(f"icmp eq i64 {code.emit(f'and i64 {count}, {PARTS - 1}')}, 0")
-        more = code.emit(f"and i1 {even}, {code.emit(f'icmp sle i64 {count}, {_most(tile)}')}")
+        more = code.emit(f"and i1 {even}, {code.emit(f'icmp sle i64 {count}, {_most(layout)}')}")
         few = code.emit(f"or i1 {few}, {more}")
     if serves_few(layout):
         return few
@@ -70,16 +72,18 @@ def number_of(code: Code, layout: Layout, count: str, columns: str) -> str:
     """The number of the function for folds of so many elements: there is one for each kind of columns."""
     wide = code.emit(f"icmp sge i64 {columns}, {layout.lanes}")
     kind = str(Columns.WIDE.value)
-    if copied_columns(layout, MOST) > 0:
+    if copied_columns(layout, _most(layout)) > 0:
         copied = is_copied(code, layout, columns, count)
+        if holds_many():
+            copied = code.emit(f"and i1 {copied}, {code.emit(f'icmp sgt i64 {count}, {FEW}')}")
         kind = code.emit(f"select i1 {copied}, i64 {Columns.COPIED.value}, i64 {kind}")
     kind = code.emit(f"select i1 {wide}, i64 {kind}, i64 {Columns.NARROW.value}")
     return code.emit(f"add i64 {code.emit(f'mul i64 {count}, {len(Columns)}')}, {kind}")
 
 
-def functions(tile: Tile) -> int:
+def functions(layout: Layout) -> int:
     """What the numbers of functions are less than."""
-    return len(Columns) * (_most(tile) + 1) if can_be_direct(tile) else 1
+    return len(Columns) * (_most(layout) + 1) if can_be_direct(layout.tile) else 1
 
 
 def direct_code(name: str, text: NestText, layout: Layout, number: int) -> list[Routine]:
@@ -95,10 +99,10 @@ def direct_code(name: str, text: NestText, layout: Layout, number: int) -> list[
         units, each = launch.total, launch.extents
     elif kind is Columns.COPIED:
         width = str(copied_columns(layout, count))
-        units = code.emit(f"mul i64 {code.parts(rows, str(COPIED_FOR))}, {code.parts(columns, width)}")
-        each = routine.least(rows, str(COPIED_FOR)), width, str(count)
+        units = code.emit(f"mul i64 {code.parts(rows, str(copied_for()))}, {code.parts(columns, width)}")
+        each = routine.least(rows, str(copied_for())), width, str(count)
     else:
-        unit = str(rows_of_unit(held_subtrees(layout, count, kind)))
+        unit = str(rows_of_unit(held_subtrees(layout, count, kind), count))
         units, each = code.parts(rows, unit), (unit, columns, str(count))
     routine.leave(launch.run(f"@{name}_shared", units, launch.at_once(each)), "i64 2")
     code.line("ret i64 0")
@@ -107,12 +111,12 @@ def direct_code(name: str, text: NestText, layout: Layout, number: int) -> list[
     return [routine, shared(f"{name}_shared", f"{name}_directly", text.frame), blocks.write()]
 
 
-def _most(tile: Tile) -> int:
+def _most(layout: Layout) -> int:
     """Elements of a fold, if there are as many as serve."""
-    if not _are_matrices(tile):
+    if not _are_matrices(layout.tile):
         return MOST_COMPUTED
-    few = host().registers.count < MANY_REGISTERS
-    return max(MOST, MOST_OF_LANE * tile.order_lanes) if few else MOST
+    of_lanes = host().registers.count < MANY_REGISTERS or (holds_many() and len(subtrees(layout, MOST)) > 0)
+    return max(MOST, MOST_OF_LANE * layout.tile.order_lanes) if of_lanes else MOST
 
 
 def _are_matrices(tile: Tile) -> bool:

@@ -4,7 +4,8 @@ A processor that takes a number of a row from memory into all lanes, in the inst
 that for each element, if the columns are there. So all elements of a vector of columns, or of a subtree of them, are loaded
 once for some rows one after the other; what a row comes to waits in memory for the other subtrees. (With four rows at a time,
 which share a load of each column, LLVM began all of them at once: 16 x 16 x 16 of float32 took 660 cycles on Zen 4, and takes
-300.) In: a tile. Out: into which subtrees folds fall.
+300.) Rows of more elements should stay in the first cache meanwhile, so they are fewer, and then columns are loaded more often:
+where there are too many for that cache they come from a copy. In: a tile. Out: into which subtrees folds fall.
 """
 
 from __future__ import annotations
@@ -20,8 +21,23 @@ from accel.backends.llvm.text.routine import Routine
 MOST_HELD = 16
 """Vectors of columns that are held."""
 
-HELD_FOR = 32
-"""Rows for which they are: results are written in as many places in turn."""
+FEW = 64
+"""Elements up to which columns are read where they lie, whatever there are."""
+
+HELD_FOR = (32, 16)
+"""Rows for which they are, of few elements and of more: results are written in as many places in turn."""
+
+
+def held_for(count: int) -> int:
+    """Rows for which columns of so many elements are held."""
+    return HELD_FOR[count > FEW]
+
+
+def holds_many() -> bool:
+    """Whether columns of more than a few elements are held, too: where the instructions that multiply bring numbers into all
+    lanes, and none of those begins in the same cycle as another, so loads are no bound."""
+    found = host()
+    return found.registers.count >= MANY_REGISTERS and found.embeds_broadcasts and found.processor.half_units
 
 
 def subtrees(layout: Layout, count: int) -> Sequence[Every]:
@@ -57,11 +73,11 @@ def computed(elements: Elements, every: Every, mask: str | None) -> Elements:
 class Waiting:
     """What rows of a group have come to, in memory, until other subtrees join."""
 
-    def __init__(self, routine: Routine, accumulators: Accumulators, parts: int) -> None:
+    def __init__(self, routine: Routine, accumulators: Accumulators, parts: int, rows: int) -> None:
         self._routine = routine
         self._accumulators = accumulators
         self._bytes = accumulators.layout.strip_bytes(accumulators.strip)
-        self._groups = HELD_FOR // accumulators.strip.rows
+        self._groups = rows // accumulators.strip.rows
         levels = parts.bit_length() - 1
         self._room = routine.slot(f"[{levels * self._groups * self._bytes} x i8]", align=64) if levels else ""
 
