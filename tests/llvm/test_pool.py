@@ -152,7 +152,7 @@ def own_kilobytes() -> int:
 
 
 def left_by_programs() -> list[int]:
-    """Kilobytes that three times 25 programs, dropped, leave behind."""
+    """Kilobytes that three times 12 programs, dropped, leave behind."""
     values = np.ones(10, np.float32)
 
     def one() -> None:
@@ -164,7 +164,7 @@ def left_by_programs() -> list[int]:
         gc.collect()
         return own_kilobytes()
 
-    sizes = [held(30), held(25), held(25), held(25)]
+    sizes = [held(15), held(12), held(12), held(12)]
     return [after - before for before, after in pairwise(sizes)]
 
 
@@ -172,7 +172,7 @@ def left_by_programs() -> list[int]:
 @needs_statm
 def test_dropped_programs_leave_nothing_behind() -> None:
     # A program's code alone would be some 20 KB. A heap may grow once more at any time, what is lost is lost each time.
-    assert min(in_a_new_process(left_by_programs)) < 25 * 5
+    assert min(in_a_new_process(left_by_programs)) < 12 * 5
 
 
 def left_by_constants() -> int:
