@@ -12,7 +12,7 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.target import Host, Registers
 from accel.backends.protocol import compiled
 from tests.llvm.processors import compile_again, compile_for, processor
-from tests.llvm.test_tile import Rows, check, defined, numbers, packed, program, tiled
+from tests.llvm.test_tile import Rows, check, check_product, defined, numbers, packed, program, tiled
 from tests.marks import one_in
 
 Shape: TypeAlias = tuple[int, int, int]
@@ -79,7 +79,7 @@ def test_columns_of_more_elements_are_copied_before_they_stay_in_registers(
     monkeypatch.setattr(Host, "embeds_broadcasts", property(lambda _: True))
     compile_for(monkeypatch, processor(half_units=True))
     for rows, columns in ((1, 5), (17, 16), (19, 131)):
-        check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
+        check_product(numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
     x, y = numbers((273, count), dtype), numbers((count, 131), dtype, 1)
     (one,), (other,) = (compiled(LLVMBackend(2, way), program(multiplied, x, y))([x, y]) for way in (packed, tiled))
     assert one.tobytes() == other.tobytes()

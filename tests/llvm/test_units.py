@@ -9,7 +9,7 @@ import pytest
 import accel as A
 from accel.backends.llvm.machine.target import Host, Registers
 from tests.llvm.processors import compile_for, processor
-from tests.llvm.test_tile import Rows, check, left, numbers, pairs, right
+from tests.llvm.test_tile import Rows, check, check_product, left, numbers, pairs, right
 
 
 def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,9 +60,8 @@ def test_strips_of_several_lanes_where_units_are_half_as_wide_as_registers(
     """Lanes of 2 to 17 elements, some with one more than others."""
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
     compile_for(monkeypatch, processor(half_units=True))
-    for count in (130, 300, 512, 1000, 1025, 4500):
-        a, b = numbers((9, count), dtype), numbers((count, 70), dtype, 1)
-        check(A.matmul, a, b)
+    for rows, count, columns in ((9, 130, 70), (9, 300, 70), (5, 512, 70), (9, 1000, 35), (3, 1025, 70), (2, 4500, 35)):
+        check_product(numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
 
 
 @pytest.mark.parametrize(("operator", "moved"), [(A.add, True), (A.min, False)])
