@@ -216,7 +216,7 @@ def _lesser(code: Code, kind: ScalarType, x: str, y: str) -> str:
 
 
 def _has_ranges(code: Code, kind: ScalarType) -> bool:
-    """Whether there is such an instruction for registers of as many floats."""
+    """Whether `_greater` has its instruction for so many floats. Those that convert longs have it: both are AVX-512DQ's."""
     return code.lanes * kind.bits == 512 and host().converts_longs
 
 
