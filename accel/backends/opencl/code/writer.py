@@ -1,9 +1,21 @@
-"""Writes C: lines, indented by the blocks that are open, and fresh names."""
+"""Writes C: lines, indented by the blocks that are open, and fresh names.
+
+Types, functions, parameters and variables of C share their names. Those of fresh variables have a form that no other name has:
+a word, an underscore and a number. A `Writer` writes none of that form that it has not given, and a `Prelude` none at all. Others
+are told apart by their words: `state3` and what begins so are types and their functions, `nest0_…` and `series0_…` kernels,
+`array1_0`, `n2`, `temporary0_…` and `error` parameters, `v_…` and `s_v_…` streams and states; other words, which may end in
+numbers, variables.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from accel.errors import AccelInternalError
+
+_FRESH = re.compile(r"\b(?!v_)[a-z]+_[0-9]+\b", re.ASCII)
 
 SCALAR_LOOP = "#pragma clang loop vectorize(disable)"
 """Before every loop. Vectors come from neighbouring work-items; the loop vectoriser of Intel's CPU runtime crashes, and the
@@ -23,16 +35,25 @@ ZEROS = "{0}"
 concludes that there is an element, and forgets the bounds of the loop around."""
 
 
+def fresh_names(text: str) -> list[str]:
+    """The names in a text that have the form of fresh ones, as they occur."""
+    return _FRESH.findall(text)
+
+
 class Writer:
     """Collects the lines of one function body."""
 
     def __init__(self, depth: int = 1) -> None:
         self._lines: list[str] = []
         self._depth = depth
-        self._fresh = 0
+        self._given: set[str] = set()
 
     def line(self, text: str) -> None:
-        """One statement, or any other whole line."""
+        """One statement, or any other whole line. Raises `AccelInternalError` if it has a name of the form of fresh ones that
+        is none of this function's."""
+        for name in fresh_names(text):
+            if name not in self._given:
+                raise AccelInternalError(f"{name} is no fresh name of this function: {text}")
         self._lines.append("  " * self._depth + text)
 
     def open(self, head: str, *, rolled: bool = False, written_out: bool = False) -> None:
@@ -61,10 +82,13 @@ class Writer:
         yield
         self.close()
 
-    def fresh(self, prefix: str = "t") -> str:
-        """A name that this function has not used."""
-        self._fresh += 1
-        return f"{prefix}{self._fresh}"
+    def fresh(self, word: str = "t") -> str:
+        """A name that nothing else has in this function, nor outside it: the word, in small letters, with a number."""
+        name = f"{word}_{len(self._given) + 1}"
+        if fresh_names(name) != [name]:
+            raise AccelInternalError(f"no word for fresh names: {word}")
+        self._given.add(name)
+        return name
 
     @property
     def text(self) -> str:
