@@ -1,10 +1,10 @@
 """Writes C: lines, indented by the blocks that are open, and fresh names.
 
 Types, functions, parameters and variables of C share their names. Those of fresh variables have a form that no other name has:
-a word, an underscore and a number. A `Writer` writes none of that form that it has not given, and a `Prelude` none at all. Others
-are told apart by their words: `state3` and what begins so are types and their functions, `nest0_…` and `series0_…` kernels,
-`array1_0`, `n2`, `temporary0_…` and `error` parameters, `v_…` and `s_v_…` streams and states; other words, which may end in
-numbers, variables.
+a word, an underscore and a number. A `Writer` writes none of that form that it has not given, and a `Prelude` none at all.
+Others are told apart by their words: `state3` and what begins so are types and their functions, `nest0_…` and `series0_…`
+kernels, `array1_0`, `n2`, `temporary0_…` and `error` parameters, `v_…` and `s_v_…` streams and states; other words, which may
+end in numbers, variables.
 """
 
 from __future__ import annotations
