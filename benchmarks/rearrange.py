@@ -3,7 +3,8 @@
 Each order of loops of a product of matrices is run as it stands, its result checked, and timed: least processor time of
 several rounds, one thread. Beside it stand the paper's time where it prints one, and the model's. Then the ranks:
 Spearman's correlation of measured and printed times, and of measured and predicted ones; and what `A.matmul` takes, which
-is how accel itself runs the product. `blas` compares that with NumPy's, `products`, `large` and `batches` those of many shapes:
+is how accel itself runs the product. `blas` compares that with NumPy's, `products`, `large`, `batches` and `few`, of
+few rows or columns, those of many shapes:
 for that set `OPENBLAS_NUM_THREADS=1`, and on AMD's processors with AVX-512 `OPENBLAS_CORETYPE=SkylakeX`, since OpenBLAS takes
 its code for AVX2 there.
 
@@ -211,6 +212,19 @@ PRODUCTS: Final[Mapping[str, Sequence[Product]]] = MappingProxyType(
             Product(1, 500, 50, 500),
         ),
         "large": (Product(1, 4096, 4096, 4096),),
+        "few": (
+            *(Product(1, 1000, 1000, n) for n in (1, 2, 4, 8, 16)),
+            *(Product(1, n, 1000, 1000) for n in (1, 2, 4, 8)),
+            *(Product(1, *sizes) for sizes in ((2048, 2048, 1), (1, 2048, 2048), (20000, 64, 1), (20000, 64, 7))),
+            *(Product(1, 20000, n, n) for n in (2, 3, 4, 16)),
+            Product(1, 1000, 1000, 2, (False, True)),
+            Product(1, 1000, 1000, 2, (True, False)),
+            Product(1, 20000, 3, 3, (True, False)),
+            Product(1, 2, 2000, 64),
+            Product(1, 3, 100000, 3),
+            Product(200, 1, 64, 64),
+            Product(200, 64, 64, 1),
+        ),
         "batches": tuple(Product(2**23 // n**3, n, n, n) for n in (4, 8, 16, 32, 64)),
     }
 )

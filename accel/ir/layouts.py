@@ -83,11 +83,15 @@ def mentioned_otherwise(program: Program) -> frozenset[Array]:
                 found.update(mentions.arrays(nest))
             case _:
                 pass  # mentions extents, or is one of the own nests
-    for nest in own:
-        found.update(array for pair in nest.in_place for array in pair)
-        found.update(count.array for count in nest.counts)
-        found.update(array for function in mentions.functions(nest) for array in loaded(function))
-        found.update(array for s in mentions.statements(nest) if isinstance(s, Scatter) for array in s.arrays)
+    return frozenset(found.union(*map(mentioned_otherwise_in, own)))
+
+
+def mentioned_otherwise_in(nest: Nest) -> frozenset[Array]:
+    """The arrays that something else than a read, a write or an output of the nest mentions."""
+    found = {array for pair in nest.in_place for array in pair}
+    found.update(count.array for count in nest.counts)
+    found.update(array for function in mentions.functions(nest) for array in loaded(function))
+    found.update(array for s in mentions.statements(nest) if isinstance(s, Scatter) for array in s.arrays)
     return frozenset(found)
 
 

@@ -10,7 +10,7 @@ join follow each other, see `accel/schedule/nodes.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel.ast.tree.types import BOOL
 from accel.ir import flow, mentions
@@ -66,6 +66,10 @@ class Tile:
     around: tuple[LoopBody, ...]
     results: tuple[LoopBody, ...]
     order_lanes: int
+
+    def turned(self) -> Tile:
+        """The same with rows as columns, for nests of few columns: nothing that a tile says of the two sides differs."""
+        return replace(self, rows=self.columns, columns=self.rows)
 
 
 def tile(nest: Nest) -> Tile | None:

@@ -10,9 +10,31 @@ _GROUPS = "tests/llvm/test_row_groups.py"
 _FOLDS_OF_STRIPS = "backends/llvm/templates/strips/folds.py"
 _SCANS_OF_STRIPS = "backends/llvm/templates/strips/scans.py"
 _ROW_GROUPS = "backends/llvm/templates/row_groups.py"
+_FEW = "tests/llvm/test_few_rows.py"
 _SMALL = "tests/llvm/test_small_tiles.py"
 
 FAULTS = (
+    Fault(
+        "a nest without a loop reads one beyond the only index of it",
+        "ir/single.py",
+        "return constant(I64, 0) if",
+        "return constant(I64, 1) if",
+        (f"{_FEW}::test_single_rows_and_columns",),
+    ),
+    Fault(
+        "arrays of one element in each row are read as if these were side by side",
+        "backends/llvm/templates/tile/single.py",
+        'code.emit(f"and i1 {enough}, {adjacent}")',
+        "enough",
+        (f"{_FEW}::test_rows_that_lie_apart",),
+    ),
+    Fault(
+        "places in packs repeat from one round of lanes to the next",
+        "backends/llvm/templates/tile/packs.py",
+        'f"splat (i32 {period // order_lanes})"',
+        '"zeroinitializer"',
+        ("tests/llvm/test_tile.py::test_lanes_of_all_lengths",),
+    ),
     Fault(
         "elements of small folds of a batch join in the order of their numbers",
         "backends/llvm/templates/tile/small/tree.py",

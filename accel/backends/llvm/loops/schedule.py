@@ -35,6 +35,12 @@ BLOCK_HEAD = 2
 
 def write(text: NestText, alternatives: Sequence[Alternative] = ()) -> None:
     """All functions of the nest: `@<name>(block)` is what Python calls. `alternatives` are tried before rows."""
+    write_run(text, alternatives)
+    text.routines.append(_entry(text))
+
+
+def write_run(text: NestText, alternatives: Sequence[Alternative]) -> None:
+    """`@<name>_run(frame)`, which gives 0, 1 if a check failed, or 2 if the user interrupted, and what it calls."""
     level = text.visited.body
     routine = Routine(f"i64 @{text.name}_run(ptr %frame)", hot=False)
     levels = Levels(text, routine, "ret i64 1")
@@ -48,7 +54,6 @@ def write(text: NestText, alternatives: Sequence[Alternative] = ()) -> None:
     levels.memory.close()
     text.routines.append(routine)
     text.add_records()
-    text.routines.append(_entry(text))
 
 
 def _entry(text: NestText) -> Routine:

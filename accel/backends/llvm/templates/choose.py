@@ -15,7 +15,8 @@ from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
-from accel.backends.llvm.templates.tile.alternative import Tiles
+from accel.backends.llvm.templates.tile.alternative import LEAST, Tiles
+from accel.backends.llvm.templates.tile.single import SingleLoop
 from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
@@ -32,7 +33,13 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
     """The code that stands beside the nest's rows."""
     match finding:
         case Tile():
-            return [Tiles(text, finding)]
+            turned = finding.turned()
+            return [
+                SingleLoop(text, turned, alternatives, LEAST, turned=True),
+                SingleLoop(text, finding, alternatives, LEAST, turned=False),
+                Tiles(text, turned, turned=True),
+                Tiles(text, finding),
+            ]
         case Blocks():
             assert text.plan.vector is not None
             loops = BandLoops if runs_in_bands(finding) else BlockLoops

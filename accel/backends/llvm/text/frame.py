@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from types import MappingProxyType
 
 from accel.ast.tree.types import ScalarType
@@ -38,6 +39,16 @@ class Frame:
         self._strides = {array: [self._take() for _ in array.shape[:-1]] for array in self.arrays}
         self._streams: dict[str, int] = {}
         self._spreads = spreads
+
+    def standing_for(self, others: Mapping[Array, Array]) -> Frame:
+        """The same words, and any number of others, where each of these arrays also is one without its last dimension."""
+        found = copy(self)
+        found._data, found._strides = dict(self._data), dict(self._strides)
+        found._streams = dict(self._streams)
+        for array, other in others.items():
+            found._data[other] = self._data[array]
+            found._strides[other] = self._strides[array][:-1]
+        return found
 
     def _take(self) -> int:
         self._words += 1

@@ -18,29 +18,40 @@ from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import ManyToOne
 
+TOGETHER = 16
+"""Entries of the table of places that are written at once."""
 
-def places(name: str) -> Routine:
+
+def places(name: str, order_lanes: int) -> Routine:
     """Fills a table: where in a panel each of `count` elements stands, by lanes with reversed bits, then by steps.
 
-    `more` entries follow, all with the place of the last element. Returns which lanes have a step that others lack: a bit for
-    each, in the order of places.
+    `more` entries follow, all with the place of the last element, and room for `TOGETHER`. Returns which lanes have a step that
+    others lack: a bit for each, in the order of places.
     """
     routine = Routine(f"i64 @{name}(ptr %table, i64 %count, i64 %log, i64 %steps, i64 %more)", hot=False)
     code, longer = routine.code, routine.slot("i64")
     routine.store("i64", "0", longer)
-    one = code.emit("shl i64 1, %log")
-    mask = code.emit(f"sub i64 {one}, 1")
-    last = code.emit("sub i64 %count, 1")
-    least = code.emit("lshr i64 %count, %log")
-    with routine.count("0", code.emit("add i64 %count, %more")) as entry:
-        element = routine.least(entry, last)
+    mask = code.emit(f"sub i64 {code.emit('shl i64 1, %log')}, 1")
+
+    def entry(number: str) -> str:
+        return code.emit(f"getelementptr i32, ptr %table, i64 {number}")
+
+    # What has more elements than lanes has all lanes of the order: each entry follows from the one so many before.
+    period = max(TOGETHER, order_lanes)
+    with routine.count("0", routine.least("%count", str(period))) as element:
         lane = reversed_lane(routine, code.emit(f"and i64 {element}, {mask}"), "%log")
         step = code.emit(f"lshr i64 {element}, %log")
         place = code.emit(f"add i64 {code.emit(f'mul i64 {lane}, %steps')}, {step}")
-        address = code.emit(f"getelementptr i32, ptr %table, i64 {entry}")
-        routine.store("i32", code.emit(f"trunc i64 {place} to i32"), address)
-        has_more = code.emit(f"zext i1 {code.emit(f'icmp eq i64 {step}, {least}')} to i64")
-        bit = code.emit(f"shl i64 {has_more}, {lane}")
+        routine.store("i32", code.emit(f"trunc i64 {place} to i32"), entry(element))
+    vector, further = f"<{TOGETHER} x i32>", f"splat (i32 {period // order_lanes})"
+    with routine.count(str(period), "%count", TOGETHER) as element:
+        before = code.emit(f"load {vector}, ptr {entry(code.emit(f'sub i64 {element}, {period}'))}, align 4")
+        code.line(f"store {vector} {code.emit(f'add {vector} {before}, {further}')}, ptr {entry(element)}, align 4")
+    last = routine.load("i32", entry(code.emit("sub i64 %count, 1")))
+    with routine.count("%count", code.emit("add i64 %count, %more")) as element:
+        routine.store("i32", last, entry(element))
+    with routine.count("0", code.emit(f"and i64 %count, {mask}")) as lane:
+        bit = code.emit(f"shl i64 1, {reversed_lane(routine, lane, '%log')}")
         routine.store("i64", code.emit(f"or i64 {routine.load('i64', longer)}, {bit}"), longer)
     code.line(f"ret i64 {routine.load('i64', longer)}")
     return routine

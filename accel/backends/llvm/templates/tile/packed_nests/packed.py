@@ -200,7 +200,7 @@ class Packed:
         rows = (Word.ROW_PACK, Word.ROW, Word.ROWS)
         columns = (Word.COLUMN_PACK, Word.COLUMN, Word.COLUMNS)
         found = [
-            places(f"{name}_places"),
+            places(f"{name}_places", self._tile.order_lanes),
             Packing(f"{name}_pack_rows", self._layout, self._layout.row_panel, rows, frame).write(),
             Packing(f"{name}_pack_columns", self._layout, self._layout.column_panel, columns, frame).write(),
             Kernel(f"{name}_kernel", self._layout, frame, few=self._few).write(),

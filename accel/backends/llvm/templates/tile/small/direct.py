@@ -41,10 +41,10 @@ here for each tile."""
 
 
 def can_be_direct(tile: Tile) -> bool:
-    """Whether columns lie in lanes, and both sides only read arrays and compute."""
+    """Whether both sides only read arrays and compute, and folds are in an order."""
     sides = (*tile.rows.statements, *tile.columns.statements)
     plain = all(isinstance(statement, Read | OneToOne) for statement in sides)
-    return plain and tile.order_lanes > 1 and not tile.columns.along_fold
+    return plain and tile.order_lanes > 1
 
 
 def is_direct(code: Code, layout: Layout, columns: str, count: str) -> str:
@@ -58,6 +58,8 @@ def is_direct(code: Code, layout: Layout, columns: str, count: str) -> str:
         few = code.emit(f"or i1 {few}, {more}")
     if serves_few(layout):
         return few
+    if layout.tile.columns.along_fold:
+        return few  # packs read as many lines
     near = code.emit(f"xor i1 {is_copied(code, layout, columns, count)}, true")
     return code.emit(f"and i1 {few}, {near}")
 
@@ -72,7 +74,7 @@ def number_of(code: Code, layout: Layout, count: str, columns: str) -> str:
     """The number of the function for folds of so many elements: there is one for each kind of columns."""
     wide = code.emit(f"icmp sge i64 {columns}, {layout.lanes}")
     kind = str(Columns.WIDE.value)
-    if copied_columns(layout, _most(layout)) > 0:
+    if _are_matrices(layout.tile) and copied_columns(layout, _most(layout)) > 0:
         copied = is_copied(code, layout, columns, count)
         if holds_many():
             copied = code.emit(f"and i1 {copied}, {code.emit(f'icmp sgt i64 {count}, {FEW}')}")

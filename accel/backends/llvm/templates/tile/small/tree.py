@@ -63,7 +63,9 @@ Cell: TypeAlias = tuple[int, int]
 
 
 def matrix_of(tile: Tile, side: Side) -> Read | None:
-    """All that the side does, if that is to read a matrix."""
+    """All that the side does, if that is to read a matrix, whose columns lie side by side if they are the tile's."""
+    if side is tile.columns and side.along_fold:
+        return None
     found = matrices(tile, side)
     return found[0] if len(side.statements) == len(side.streams) == len(found) == 1 else None
 
