@@ -26,7 +26,7 @@ def doctor() -> int:
     required = [_installed(name) for name in ("numpy", "llvmlite", "mip")]
     required += [_works("the solver CBC", lambda: _solves("cbc")), _works("clustering", _clusters)]
     required += [_works("the llvm backend", lambda: _runs("llvm"))]
-    if required[-1] and not host().has_fma:
+    if required[-1] and not host().processor.has_fma:
         print("none  this processor has no fma: sums of products are slow; products='rounded' does without")
     for name in NAMES:
         if name != "cbc":

@@ -10,11 +10,12 @@ import pytest
 
 import accel as A
 from accel.__main__ import main
-from accel.backends.llvm.machine.target import Host
+from accel.backends.llvm.machine.target import host
 from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
 from accel.support.choices import STRATEGIES
+from tests.llvm.processors import changed
 from tests.marks import long, require_device
 from tests.papers import programs
 
@@ -67,7 +68,7 @@ def test_doctor_finds_everything_in_order(capsys: pytest.CaptureFixture[str]) ->
 def test_doctor_says_that_a_processor_has_no_fma(
     there: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Host, "has_fma", there)
+    monkeypatch.setattr(host(), "processor", changed(has_fma=there))
     assert main(["doctor"]) == 0
     assert ("none  this processor has no fma" in capsys.readouterr().out) is not there
 

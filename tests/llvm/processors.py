@@ -5,23 +5,23 @@ from __future__ import annotations
 import pytest
 
 from accel import building
-from accel.backends.llvm.machine.processor import Processor
+from accel.backends.llvm.machine.processor import Processor, Registers
 from accel.backends.llvm.machine.target import host
 from accel.support.cache import Cache
 
+INSTRUCTIONS = ("registers", "has_fma", "has_halves", "has_avx2", "has_avx512", "has_avx512dq")
+"""Traits without which code for the host may not run on it."""
 
-def processor(
-    *,
-    slow_gathers: bool = False,
-    keeps_stores: bool = False,
-    adds_apart: bool = False,
-    slow_masks: bool = False,
-    quick_divisions: bool = False,
-    half_units: bool = False,
-    cached_bytes: int = 1 << 20,
-) -> Processor:
-    """One without any of these traits but those that are given."""
-    return Processor(slow_gathers, keeps_stores, adds_apart, slow_masks, quick_divisions, half_units, cached_bytes)
+
+def processor(**traits: Registers | bool | int) -> Processor:
+    """One with these traits and the host's instructions, but without any other trait."""
+    none = {name: False for name in Processor.__annotations__ if name not in INSTRUCTIONS}
+    return changed(**{**none, "cached_bytes": 1 << 20, **traits})
+
+
+def changed(**traits: Registers | bool | int) -> Processor:
+    """The host's, but for these traits."""
+    return Processor(*(traits.get(name, getattr(host().processor, name)) for name in Processor.__annotations__))
 
 
 def compile_for(patch: pytest.MonkeyPatch, given: Processor) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.machine.target import Host
-from tests.llvm.processors import compile_again
+from tests.llvm.processors import changed, compile_for
 from tests.untyped import run, runN
 
 Condition = Callable[[Any, Any], Any]
@@ -32,8 +32,7 @@ CONDITIONS: dict[str, Condition] = {
 
 @pytest.fixture(autouse=True)
 def _masked_loads_are_dear(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: False))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(has_avx512=False))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])

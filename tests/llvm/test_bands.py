@@ -12,7 +12,8 @@ import pytest
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.machine.target import Registers, host
+from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.bands.loops import runs_in_bands
 from accel.backends.protocol import compiled
 from accel.explanation.explain import subject
@@ -20,7 +21,7 @@ from accel.ir import mentions
 from accel.schedule.templates.blocks import blocks
 from accel.settings import Settings
 from tests.llvm import nests
-from tests.llvm.processors import processor
+from tests.llvm.processors import changed, processor
 from tests.marks import one_in, slow
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
@@ -33,8 +34,8 @@ BEYOND, WITHIN = 1000, 1 << 25
 @pytest.fixture(params=[BEYOND, WITHIN], ids=["past the caches", "into the caches"])
 def wide(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A processor with registers of 64 bytes."""
-    monkeypatch.setattr(type(host()), "registers", Registers(64, 32))
-    monkeypatch.setattr(host(), "processor", processor(slow_gathers=True, cached_bytes=request.param))
+    given = processor(registers=Registers(64, 32), slow_gathers=True, cached_bytes=request.param)
+    monkeypatch.setattr(host(), "processor", given)
 
 
 def check(program: Program, expected: Program, *arrays: Numbers) -> None:
@@ -58,7 +59,7 @@ def test_where_registers_are_shorter_or_arrays_run_along_two_axes_there_are_none
     x, y = (A.use(np.ones(shape, np.float32)) for shape in ((3, 4, 5), (5, 3, 4)))
     one, two = A.transposeOn(0, 2, x), A.zipWith(A.add, A.transposeOn(0, 2, x), A.transposeOn(1, 2, y))
     for bytes_, expected in ((64, [True, False]), (32, [False, False])):
-        monkeypatch.setattr(type(host()), "registers", Registers(bytes_, 16))
+        monkeypatch.setattr(host(), "processor", changed(registers=Registers(bytes_, 16)))
         loops = [subject(program, (), Settings()).staged.loops for program in (one, two)]
         found = [blocks(nest) for each in loops for nest in mentions.nests(each)]
         assert [each is not None and runs_in_bands(each) for each in found] == expected

@@ -12,7 +12,8 @@ import pytest
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.machine.target import Registers, host
+from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.machine.target import host
 from accel.backends.protocol import compiled
 from accel.explanation.explain import subject
 from accel.settings import Settings
@@ -200,10 +201,8 @@ def test_what_does_not_run_in_blocks(program: Program) -> None:
 def test_longer_pieces_where_results_go_past_the_caches(
     kind: Any, threads: int, register: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        host(), "processor", processor(slow_gathers=True, keeps_stores=True, adds_apart=True, cached_bytes=1000)
-    )
-    monkeypatch.setattr(type(host()), "registers", Registers(register, 16))
+    traits = {"slow_gathers": True, "keeps_stores": True, "adds_apart": True, "cached_bytes": 1000}
+    monkeypatch.setattr(host(), "processor", processor(registers=Registers(register, 16), **traits))
     for shape in ((300, 70), (70, 300), (129, 257), (3, 900), (900, 3), (2, 259, 301), (256, 512), (137, 8)):
         x = (np.random.default_rng(0).random(shape) * 100).astype(kind)
         loops = subject(A.transposeOn(-2, -1, A.use(x)), (), Settings()).staged.loops
@@ -215,8 +214,7 @@ def test_longer_pieces_where_results_go_past_the_caches(
 def test_rows_of_several_arrays_that_begin_anywhere_past_the_caches(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host(), "processor", processor(cached_bytes=1000))
-    monkeypatch.setattr(type(host()), "registers", Registers(32, 16))
+    monkeypatch.setattr(host(), "processor", processor(registers=Registers(32, 16), cached_bytes=1000))
     for shape in ((271, 150), (530, 131), (128, 300)):
         x = nests.numbers(F32, shape[0] * shape[1], 3).reshape(shape)
         y = nests.numbers(F64, shape[0] * shape[1], 4).reshape(shape)

@@ -13,7 +13,7 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.machine.target import Host, Registers
+from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.strips.accumulators import StripFold
 from accel.backends.protocol import HostArray, compiled
@@ -25,7 +25,7 @@ from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
-from tests.llvm.processors import compile_again
+from tests.llvm.processors import changed, compile_again, compile_for
 from tests.marks import one_in
 
 Given: TypeAlias = Any  # one function for arrays of several types
@@ -103,8 +103,7 @@ def test_strips_and_parts_for_every_number_of_threads(threads: int) -> None:
 @pytest.mark.parametrize("threads", [2, 8])
 def test_pieces_of_the_only_block(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes of the order, or rows of what any order serves: of whole rows, and of strips."""
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(registers=Registers(64, 32)))
     sums, largest = (
         program(f(A.use(numbers((2, 2))))) for f in (column_sums, lambda m: A.fold1(A.max, A.transpose(m)))
     )

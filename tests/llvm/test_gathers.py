@@ -13,7 +13,8 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.bounds import any_narrow_reaches
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.machine.loading import load
-from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Host, host
+from accel.backends.llvm.machine.system import is_x86
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.text.code import Code
 from tests import untyped
 from tests.llvm.processors import compile_for, processor
@@ -22,10 +23,10 @@ from tests.llvm.processors import compile_for, processor
 @pytest.fixture(params=[False, True], ids=["by vectors", "one by one"])
 def gathered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A gather as for other processors, and as for those of AVX2 that gather slowly."""
-    if not host().is_x86 or host().registers.bytes < 32:
+    if not is_x86() or host().processor.registers.bytes < 32:
         pytest.skip("the processor has no AVX2")
-    monkeypatch.setattr(Host, "permutes_words", property(lambda self: request.param))
-    compile_for(monkeypatch, processor(slow_gathers=request.param))
+    instructions = {"has_avx2": True, "has_avx512": False} if request.param else {"has_avx2": False}
+    compile_for(monkeypatch, processor(slow_gathers=request.param, **instructions))
     return untyped.runN(lambda at, xs: A.gather(A.map(lambda i: A.fromIntegral(i, np.int64), at), xs), threads=1)
 
 

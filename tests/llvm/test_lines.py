@@ -13,7 +13,7 @@ import pytest
 import accel as A
 from accel.backends.llvm.loops import schedule, vector_loop
 from accel.backends.protocol import HostArray
-from tests.llvm.processors import compile_again, processor
+from tests.llvm.processors import changed, compile_again, processor
 from tests.marks import long, one_in
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
@@ -73,7 +73,7 @@ def check(shape: tuple[int, ...], kind: type = np.float64, far: int = 1, threads
 def edges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on processors that store under masks as fast as without, and on those that do not."""
     compile_again(monkeypatch)
-    monkeypatch.setattr(vector_loop, "host", lambda: SimpleNamespace(stores_under_masks=request.param))
+    monkeypatch.setattr(vector_loop, "host", lambda: SimpleNamespace(processor=changed(has_avx512=request.param)))
 
 
 @pytest.mark.parametrize("boundary", one_in(3, ["clamp", "mirror", "wrap"]))

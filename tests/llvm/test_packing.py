@@ -10,19 +10,22 @@ import pytest
 import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit import packing
-from accel.backends.llvm.machine.target import Registers, host
+from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.machine.system import is_x86
+from accel.backends.llvm.machine.target import host
 from tests import untyped
-from tests.llvm.processors import compile_again
+from tests.llvm.processors import changed, compile_again
 
 KINDS = [kind for kind in ScalarType if kind is not ScalarType.BOOL]
 
 
 @pytest.fixture
 def with_avx2(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not host().is_x86 or host().registers.bytes < 32:
+    if not is_x86() or host().processor.registers.bytes < 32:
         pytest.skip("the processor has no AVX2")
     compile_again(monkeypatch)
-    monkeypatch.setattr(packing, "host", lambda: SimpleNamespace(permutes_words=True, registers=Registers(32, 16)))
+    shorter = changed(registers=Registers(32, 16), has_avx512=False)
+    monkeypatch.setattr(packing, "host", lambda: SimpleNamespace(processor=shorter))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,13 +11,15 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.loops import schedule
-from accel.backends.llvm.machine.processor import Processor, known_processor, last_cache
+from accel.backends.llvm.machine.processor import Processor, Registers, known_processor, last_cache
 from accel.backends.llvm.module import module_text
 from accel.ir import mentions
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import program_schedules
-from tests.llvm.processors import processor
+from tests.llvm.processors import INSTRUCTIONS, processor
 from tests.schedule.programs import lowered
+
+TRAITS = ("slow_gathers", "keeps_stores", "adds_apart", "slow_masks", "quick_divisions", "half_units")
 
 
 class _Host:
@@ -28,12 +30,32 @@ class _Host:
 
 
 def test_what_is_known_of_processors() -> None:
-    assert known_processor("znver5", 32 << 20) == Processor(True, True, True, False, False, False, 32 << 20)
-    assert known_processor("znver1", 8 << 20) == Processor(True, True, True, True, True, True, 8 << 20)
-    assert known_processor("sapphirerapids", 260 << 20) == Processor(False, False, False, False, False, False, 32 << 20)
-    assert known_processor("znver4", None).half_units
-    assert known_processor("haswell", 8 << 20).cached_bytes == 8 << 20
-    assert known_processor("generic", None).cached_bytes == 32 << 20
+    traits = {
+        "znver5": ["slow_gathers", "keeps_stores", "adds_apart"],
+        "znver4": ["slow_gathers", "keeps_stores", "adds_apart", "half_units"],
+        "znver1": ["slow_gathers", "keeps_stores", "adds_apart", "slow_masks", "quick_divisions", "half_units"],
+        "sapphirerapids": [],
+    }
+    for name, expected in traits.items():
+        found = known_processor(name, {}, 8 << 20, x86=True)
+        assert [trait for trait in TRAITS if getattr(found, trait)] == expected
+    sizes = [known_processor("haswell", {}, cache, x86=True).cached_bytes for cache in (8 << 20, 260 << 20, None)]
+    assert sizes == [8 << 20, 32 << 20, 32 << 20]
+
+
+def test_what_llvm_says_of_processors() -> None:
+    old = known_processor("nehalem", {"sse4.2": True}, None, x86=True)
+    assert (old.registers, [name for name in INSTRUCTIONS if getattr(old, name)]) == (Registers(16, 16), ["registers"])
+    features = dict.fromkeys(("avx", "avx2", "fma", "f16c"), True)
+    middle = known_processor("haswell", features, None, x86=True)
+    assert (middle.registers, middle.permutes_words) == (Registers(32, 16), True)
+    assert [name for name in INSTRUCTIONS if not getattr(middle, name)] == ["has_avx512", "has_avx512dq"]
+    new = known_processor("skylake-avx512", {**features, "avx512f": True, "avx512dq": True}, None, x86=True)
+    assert (new.registers, new.permutes_words) == (Registers(64, 32), False)
+    assert all(getattr(new, name) for name in INSTRUCTIONS)
+    other = known_processor("neoverse-n1", {"neon": True}, None, x86=False)
+    assert other.registers == Registers(16, 32)
+    assert [name for name in INSTRUCTIONS if getattr(other, name)] == ["registers", "has_fma", "has_halves"]
 
 
 def test_the_last_cache(tmp_path: Path) -> None:

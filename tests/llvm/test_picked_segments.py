@@ -15,16 +15,17 @@ from llvmlite import binding
 import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit import picking
-from accel.backends.llvm.machine.target import Host, host
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.segments.few_scans import Row
 from accel.backends.llvm.states.segments.few_segments import InLanes
 from accel.backends.llvm.text.code import Code
 from accel.backends.protocol import HostArray
 from tests import untyped
+from tests.llvm.processors import changed
 
 Floats = A.Acc[Any]  # Any: of any numbers
 
-HAS_IT = host().picks_lanes
+HAS_IT = host().processor.has_avx512
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def picked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(kind.name)
         return original(code, kind, tables, places) if HAS_IT else _one_by_one(code, kind, tables, places)
 
-    monkeypatch.setattr(Host, "picks_lanes", property(lambda _: True))
+    monkeypatch.setattr(host(), "processor", changed(has_avx512=True))
     monkeypatch.setattr(picking, "from_two", from_two)
     if not HAS_IT:
         # What stands for an instruction is a hundred. Of thousands of loads and stores in a block LLVM compares each with each,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.llvm.machine.target import Host
-from tests.llvm.processors import compile_again
+from tests.llvm.processors import changed, compile_for
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
 
@@ -37,9 +36,8 @@ def test_rests_of_rows(program: Callable[[Rows], Rows], monkeypatch: pytest.Monk
         for columns in (0, 1, 15, 16, 17, 40, 63, 64, 65, 100, 128, 200)
     ]
     found = []
-    for masks in (lambda _: True, lambda _: False):
-        monkeypatch.setattr(Host, "stores_under_masks", property(masks))
-        compile_again(monkeypatch)
+    for masks in (True, False):
+        compile_for(monkeypatch, changed(has_avx512=masks))
         compiled = A.runN(program, backend="llvm")
         found.append([np.asarray(part).tobytes() for source in sources for part in _parts(compiled(source))])
     interpreted = A.runN(program, backend="interpreter")

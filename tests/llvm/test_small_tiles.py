@@ -9,9 +9,9 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.machine.target import Host, Registers
+from accel.backends.llvm.machine.processor import Registers
 from accel.backends.protocol import compiled
-from tests.llvm.processors import compile_again, compile_for, processor
+from tests.llvm.processors import changed, compile_for, processor
 from tests.llvm.test_tile import Rows, check, check_product, defined, numbers, packed, program, tiled
 from tests.marks import one_in
 
@@ -39,8 +39,7 @@ def multiplied(x: Rows, y: Rows) -> Rows:
 def test_columns_are_copied_block_by_block(
     shape: Shape, dtype: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(32, 16)))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(registers=Registers(32, 16)))
     rows, count, columns = shape
     for batch in ((), (2,)):
         x, y = numbers((*batch, rows, count), dtype), numbers((*batch, count, columns), dtype, 1)
@@ -53,8 +52,7 @@ def test_columns_are_copied_block_by_block(
 def test_lanes_of_several_elements(
     count: int, dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
     for rows, columns in ((1, 5), (7, 19), (3, 37)):
         check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
 
@@ -62,8 +60,7 @@ def test_lanes_of_several_elements(
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("count", one_in(2, [5, 16, 17, 31, 33, 50, 64, 63]))
 def test_columns_that_stay_in_registers_for_some_rows(count: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(registers=Registers(64, 32)))
     for rows, columns in ((1, 5), (33, 16), (70, 37)):
         check(multiplied, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
     x, y = numbers((3, 35, count), dtype), numbers((3, count, 19), dtype, 1)
@@ -75,9 +72,7 @@ def test_columns_that_stay_in_registers_for_some_rows(count: int, dtype: str, mo
 def test_columns_of_more_elements_are_copied_before_they_stay_in_registers(
     count: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
-    monkeypatch.setattr(Host, "embeds_broadcasts", property(lambda _: True))
-    compile_for(monkeypatch, processor(half_units=True))
+    compile_for(monkeypatch, processor(half_units=True, registers=Registers(64, 32), has_avx512=True))
     for rows, columns in ((1, 5), (17, 16), (19, 131)):
         check_product(numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
     x, y = numbers((273, count), dtype), numbers((count, 131), dtype, 1)
@@ -88,8 +83,7 @@ def test_columns_of_more_elements_are_copied_before_they_stay_in_registers(
 
 
 def test_columns_that_are_computed_and_stay_in_registers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(registers=Registers(64, 32)))
     for count in (2, 7, 16):
         x, y = numbers((37, count), "float32"), numbers((count, 21), "float32", 1)
         check(lambda x, y: A.matmul(A.map(A.abs, x), A.map(lambda e: e * e - 1, y)), x, y)

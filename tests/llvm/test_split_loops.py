@@ -11,7 +11,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.loops import schedule, vector_loop
-from tests.llvm.processors import compile_again, processor
+from tests.llvm.processors import changed, compile_again, processor
 from tests.marks import numbers_of_threads, one_in
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -72,7 +72,7 @@ def test_on_all_threads() -> None:
 def edges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on processors that store under masks as fast as without, and on those that do not."""
     compile_again(monkeypatch)
-    monkeypatch.setattr(vector_loop, "host", lambda: SimpleNamespace(stores_under_masks=request.param))
+    monkeypatch.setattr(vector_loop, "host", lambda: SimpleNamespace(processor=changed(has_avx512=request.param)))
 
 
 def torus(xs: A.Acc[A.Matrix[np.float64]]) -> A.Acc[A.Matrix[np.float64]]:

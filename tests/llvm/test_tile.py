@@ -15,7 +15,7 @@ from accel.ast.tree.types import F32, F64, scalar_type
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.machine.target import Host, Registers
+from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
@@ -28,7 +28,7 @@ from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
-from tests.llvm.processors import compile_again, compile_for, processor
+from tests.llvm.processors import changed, compile_for, processor
 from tests.marks import long, one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
@@ -109,7 +109,7 @@ def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
 @pytest.mark.parametrize("registers", [(16, 16), (32, 16), (16, 32), (64, 32)])
 @pytest.mark.parametrize("count", one_in(2, [48, 80, 128, 600]))
 def test_lanes_of_all_lengths(count: int, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
     for rows, columns in ((4, 36), (2, 9)):
         check(product, numbers((rows, count), "float32"), numbers((count, columns), "float32", 1), ways=(packed,))
 
@@ -120,7 +120,7 @@ def test_lanes_without_elements_leave_others_as_they_are(
     dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What would be computed there is no number, which no sum forgets."""
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
 
     def ratios(x: Rows, y: Rows) -> Rows:
         return A.fold(A.add, 0, pairs(lambda p, q: p / q, x, y))
@@ -178,9 +178,7 @@ def test_batches_of_few_elements(
     count: int, dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are read where they lie: with and without a whole vector of columns, and lanes of two elements of 8 bytes."""
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
-    monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: registers[0] == 64))
-    compile_again(monkeypatch)
+    compile_for(monkeypatch, changed(registers=Registers(*registers), has_avx512=registers[0] == 64))
     for rows, columns in ((1, 1), (5, 9), (2, 37)):
         x, y = numbers((3, rows, count), dtype), numbers((3, count, columns), dtype, 1)
         check(lambda x, y: A.matmul(x, y), x, y, threads=2)
@@ -191,7 +189,7 @@ def test_batches_of_few_elements(
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_folds_of_which_some_lanes_have_no_element(dtype: str, masks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under masks, or by branches: products, and batches of them."""
-    monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: masks))
+    compile_for(monkeypatch, changed(has_avx512=masks))
 
     def multiplied(x: Rows, y: Rows) -> Rows:
         return A.matmul(x, y)
@@ -304,7 +302,7 @@ def test_extremes_where_one_number_is_odd(
 
     All of the other side are 0.0, or what shows it.
     """
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
 
     def nearest(x: Rows, y: Rows) -> Rows:
         return A.fold1(A.min, pairs(A.add, x, y))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import accel as A
-from accel.backends.llvm.machine.target import Host, Registers
+from accel.backends.llvm.machine.processor import Registers
 from tests.llvm.processors import compile_for, processor
 from tests.llvm.test_tile import Rows, check, check_product, left, numbers, pairs, right
 
@@ -27,8 +27,7 @@ def test_differences_of_one_element_in_each_lane(
     dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With AVX-512 every other row is added to from memory, and overwrites a copy of the columns."""
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
-    compile_for(monkeypatch, processor(adds_apart=True))
+    compile_for(monkeypatch, processor(adds_apart=True, registers=Registers(*registers)))
     for count in (7, 8, 16, 32, 50, 64):
         a, b = numbers((14, count), dtype), numbers((37, count), dtype, 1)
         check(lambda x, y: A.fold(A.add, 0, pairs(lambda p, q: (p - q) * (p - q), x, y)), a, b)
@@ -40,8 +39,7 @@ def test_differences_beside_columns_that_do_not_fill_a_register(
     dtype: str, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or that fill two: these have no register that LLVM could copy them to, and it ended the process."""
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
-    compile_for(monkeypatch, processor(adds_apart=True))
+    compile_for(monkeypatch, processor(adds_apart=True, registers=Registers(64, 32)))
 
     def near(x: Rows, y: Rows, kinds: Rows, others: Rows) -> Rows:
         rows, columns = A.shape(x)[0], A.shape(y)[0]
@@ -58,8 +56,7 @@ def test_strips_of_several_lanes_where_units_are_half_as_wide_as_registers(
     dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lanes of 2 to 17 elements, some with one more than others."""
-    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(64, 32)))
-    compile_for(monkeypatch, processor(half_units=True))
+    compile_for(monkeypatch, processor(half_units=True, registers=Registers(64, 32)))
     for rows, count, columns in ((9, 130, 70), (9, 300, 70), (5, 512, 70), (9, 1000, 35), (3, 1025, 70), (2, 4500, 35)):
         check_product(numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
 

@@ -234,9 +234,9 @@ def test_numbers_take_the_type_of_what_they_meet() -> None:
 
 def test_a_processor_without_conversions_computes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole programs, in the text for such a processor, which this one runs as well."""
-    from accel.backends.llvm.machine.target import Host
+    from tests.llvm.processors import changed, compile_for  # they import llvmlite
 
-    monkeypatch.setattr(Host, "has_halves", False)
+    compile_for(monkeypatch, changed(has_halves=False))
     xs = A.use(np.concatenate([moderate(5001), ALL[::7]]))
     for program in (A.map(lambda x: A.sqrt(abs(x)) + x * 3, xs), A.scanl(A.max, -1, xs)):
         same(untyped.run(program, backend="llvm"), untyped.run(program, backend="interpreter"))

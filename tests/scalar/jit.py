@@ -15,9 +15,10 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
-from accel.backends.llvm.machine.target import Host
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import METADATA, WIDTH_ATTRIBUTES, Code, memory_type
+from tests.llvm.processors import changed
 from tests.scalar.table import Array, Case
 
 OLD = "x86-64-v2"
@@ -56,7 +57,7 @@ def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> 
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
     )
-    with patch.object(Host, "has_halves", False) if cpu == OLD else nullcontext():
+    with patch.object(host(), "processor", changed(has_halves=False)) if cpu == OLD else nullcontext():
         text = module_text(cases, lanes)
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.llvm.machine.processor import known_processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.division import multipliers
 from tests import untyped
+from tests.llvm.processors import changed, processor
 
 pytestmark = pytest.mark.llvm
 
@@ -37,7 +37,7 @@ def by_one(xs: A.Acc[Any], y: A.Acc[Any]) -> A.Acc[Any]:
 @pytest.fixture(autouse=True)
 def _floats_are_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by processors that divide as quickly."""
-    monkeypatch.setattr(host(), "processor", known_processor("generic", None))
+    monkeypatch.setattr(host(), "processor", processor())
 
 
 BY_ONE: Any = untyped.runN(by_one, threads=1)
@@ -115,7 +115,7 @@ def test_no_lane_divides() -> None:
         body, _, _ = stage.partition("define i64")
         return body
 
-    wide = [np.int64] if host().converts_longs else []
+    wide = [np.int64] if host().processor.has_avx512dq else []
     for kind in (np.uint8, np.int32, *wide):
         entry, _, rest = text(kind).partition("start:")
         assert " fdiv " in entry
@@ -127,7 +127,7 @@ def test_no_lane_divides() -> None:
 @pytest.mark.parametrize("kind", [np.int64, np.uint64])
 def test_multipliers(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a processor that cannot convert 64 bits, whatever this one can."""
-    monkeypatch.setattr(multipliers, "host", lambda: SimpleNamespace(converts_longs=False))
+    monkeypatch.setattr(multipliers, "host", lambda: SimpleNamespace(processor=changed(has_avx512dq=False)))
     found = untyped.runN(lambda xs, y: (by_one(xs, y), A.map(lambda x: x ^ A.the(y), xs)), threads=1)
     random, ends = np.random.default_rng(11), np.iinfo(kind)
     xs = np.concatenate([edges(kind), random.integers(ends.min, ends.max, 100, kind, endpoint=True)])
@@ -194,7 +194,7 @@ def test_floats_by_a_constant(divisor: float) -> None:
 
 def test_floats_are_multiplied() -> None:
     """No lane divides but in the function for what is near the ends of the type."""
-    if not host().has_fma:
+    if not host().processor.has_fma:
         pytest.skip("without the instruction all divide")
     text = A.explain(lambda xs, y: A.map(lambda x: x / A.the(y), xs), np.ones(9), np.ones(())).stages["llvm"]
     assert text.count("= fdiv <8 x double>") == 1
@@ -202,7 +202,7 @@ def test_floats_are_multiplied() -> None:
 
 
 def test_floats_divide_where_that_is_as_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host(), "processor", known_processor("znver1", None))
+    monkeypatch.setattr(host(), "processor", processor(quick_divisions=True))
     text = A.explain(lambda xs, y: A.map(lambda x: x / A.the(y), xs), np.ones(9), np.ones(())).stages["llvm"]
     assert "= fdiv <8 x double>" in text
     assert "quotient" not in text

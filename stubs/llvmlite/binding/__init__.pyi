@@ -4,8 +4,7 @@ llvm_version_info: tuple[int, ...]
 
 class TargetData: ...
 
-class FeatureMap:
-    def get(self, name: str) -> bool | None: ...
+class FeatureMap(dict[str, bool]):
     def flatten(self, sort: bool = ...) -> str: ...
 
 class ContextRef:

@@ -225,7 +225,7 @@ def _reads_apart(statement: scalar.If) -> bool:
 
     Processors with AVX-512 load under masks as quickly as without them.
     """
-    if host().stores_under_masks:
+    if host().processor.has_avx512:
         return False
     inside = statement.then.statements + statement.orelse.statements
     loads = [each for each in inside if isinstance(each, scalar.Load)]

@@ -17,6 +17,7 @@ from accel.backends.llvm.emit.packing import by_table, in_pieces, packed, set_la
 from accel.backends.llvm.emit.stepping import stepped_lanes
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.rows import ANY
+from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
@@ -77,7 +78,7 @@ class Memory:
 
     def _words(self, position: Value) -> str | None:
         """What an index is made of, where half as many registers of that are compared, and lanes taken from them, sooner."""
-        return self._writer.narrow(position) if host().permutes_words else None
+        return self._writer.narrow(position) if host().processor.permutes_words else None
 
     def _ends(self, position: Value) -> list[str]:
         """Between these all lanes are, if none of these is outside of an array: the first and the last of what rises evenly."""
@@ -302,7 +303,7 @@ class Memory:
 
     def finish_past_caches(self) -> None:
         """Makes such stores visible before what follows."""
-        if host().is_x86:
+        if is_x86():
             self.routine.code.declare("void", "llvm.x86.sse.sfence", "")
             self.routine.code.line("call void @llvm.x86.sse.sfence()")
         else:

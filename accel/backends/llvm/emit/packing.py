@@ -36,7 +36,7 @@ def in_pieces(code: Code, kind: ScalarType) -> bool:
 
 def _at_once(kind: ScalarType) -> int:
     """How many lanes are compressed at once."""
-    return max(1, host().registers.bytes // max(4, kind.bytes))
+    return max(1, host().processor.registers.bytes // max(4, kind.bytes))
 
 
 def store_pieces(
@@ -105,7 +105,7 @@ def _ones(code: Code, bits: str) -> str:
 
 def set_lanes(code: Code, mask: str) -> str:
     """How many lanes of a mask are set: an i64 register."""
-    if code.lanes == 16 and host().permutes_words:
+    if code.lanes == 16 and host().processor.permutes_words:
         wide, half = _wide(code, mask, 8), code.at(8)
         counts = [_ones(code, _bits(half, _part(code, "i32", wide, first, 8))) for first in (0, 8)]
         return code.emit(f"add i64 {counts[0]}, {counts[1]}")
@@ -131,7 +131,7 @@ def _compressed(code: Code, kind: ScalarType, text: str, mask: str) -> str:
 
 def by_table(lanes: int, kind: ScalarType) -> bool:
     """Whether so many lanes are registers of 32 bytes, and the processor has no instruction that compresses them."""
-    return host().permutes_words and lanes * max(4, kind.bytes) >= 32
+    return host().processor.permutes_words and lanes * max(4, kind.bytes) >= 32
 
 
 def _permuted(code: Code, kind: ScalarType, text: str, bits: str) -> str:

@@ -15,7 +15,7 @@ from accel.backends.llvm.text.code import Code, memory_type
 
 def picks(kind: ScalarType, lanes: int) -> bool:
     """Whether the processor picks lanes of two registers of `lanes` elements in one instruction."""
-    return host().picks_lanes and _instruction(kind, lanes) is not None
+    return host().processor.has_avx512 and _instruction(kind, lanes) is not None
 
 
 def picked(code: Code, kind: ScalarType, starts: tuple[str, str], offsets: Sequence[str], first_half: str) -> list[str]:

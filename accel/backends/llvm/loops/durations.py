@@ -76,7 +76,7 @@ def duration(nest: Nest, plan: NestPlan) -> Duration:
     if vector is None:
         each = SCALAR_INSTRUCTION
     else:
-        each = INSTRUCTION * max(1.0, REGISTER_BYTES / host().registers.bytes) / vector.lanes
+        each = INSTRUCTION * max(1.0, REGISTER_BYTES / host().processor.registers.bytes) / vector.lanes
     return Duration(instructions * each, float(_bytes(nest)))
 
 

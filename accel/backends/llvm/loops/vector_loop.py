@@ -316,7 +316,7 @@ class VectorLoop:
         routine.store("i64", part.low, position)
         group = lanes * plan.unroll
         plain = not accumulators and not bounds and 4 <= lanes <= FEW_LANES
-        if part.inside is not None and plain and not host().stores_under_masks:
+        if part.inside is not None and plain and not host().processor.has_avx512:
             self._split_in_scalars(plan, part, position)
             return
         if part.inside is not None:
@@ -339,7 +339,7 @@ class VectorLoop:
     def _has_whole_rest(self, plan: PhasePlan) -> bool:
         """Whether vectors behind a row's last group are whole but for the last, where to store some lanes takes long."""
         stores = any(isinstance(statement, Write) for statement in plan.phase.statements)
-        return stores and self._in_steps is not None and plan.unroll > 1 and not host().stores_under_masks
+        return stores and self._in_steps is not None and plan.unroll > 1 and not host().processor.has_avx512
 
     def _count(self, prefix: Within, extent: str) -> str:
         """The iterations of a prefix: an i64."""

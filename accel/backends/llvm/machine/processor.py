@@ -1,7 +1,8 @@
-"""What is known of processors that LLVM does not say: in one record, from which all code that depends on it takes it."""
+"""What is known of processors, by LLVM or from measurements: in one record, from which all code takes it that depends on it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from accel.support.frozen import frozen_value
@@ -22,8 +23,25 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @frozen_value
+class Registers:
+    """A processor's vector registers: the bytes of one, and how many there are."""
+
+    bytes: int
+    count: int
+
+
+@frozen_value
 class Processor:
-    """Facts of a processor.
+    """Facts of a processor: what instructions it has, as LLVM says, and what these take, which LLVM does not say.
+
+    registers: those of vectors.
+    has_fma: `fma` is an instruction: x86-64 has it since 2013, others have it always. Else it is a function of C.
+    has_halves: conversions of 16-bit floats are instructions: x86-64 has them since 2012, others have them always.
+    has_avx2: lanes of 32 bytes, some of which are loaded or stored, and eight words of which one instruction puts in any order.
+    has_avx512: AVX-512F. Lanes of two registers are taken by a third; what computes brings an operand from memory into all
+    lanes; storing some lanes takes no longer than storing all.
+    has_avx512dq: 64-bit integers in lanes become floats and come back; one instruction gives the greater of two floats, zeros
+    being in order.
 
     slow_gathers: a load for each lane takes no longer than an instruction that loads all lanes from where each says. (On AMD's
     fourth generation, Zen 4, that instruction takes twice as long where the pages are not in the processor's table.)
@@ -39,6 +57,12 @@ class Processor:
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
+    registers: Registers
+    has_fma: bool
+    has_halves: bool
+    has_avx2: bool
+    has_avx512: bool
+    has_avx512dq: bool
     slow_gathers: bool
     keeps_stores: bool
     adds_apart: bool
@@ -47,12 +71,41 @@ class Processor:
     half_units: bool
     cached_bytes: int
 
+    @property
+    def permutes_words(self) -> bool:
+        """Whether one instruction puts eight words in any order, and none compresses lanes, as AVX-512's does."""
+        return self.has_avx2 and not self.has_avx512
 
-def known_processor(name: str, last_cache: int | None) -> Processor:
-    """The processor that LLVM calls so, with a last cache of so many bytes, if that is known."""
-    is_amd = name.startswith(_AMD)
-    is_first, cached = name == _FIRST_AMD, min(last_cache or _MOST_CACHED, _MOST_CACHED)
-    return Processor(is_amd, is_amd, is_amd, is_first, is_first, name in _HALF_UNITS, cached)
+
+def known_processor(name: str, features: Mapping[str, bool], last_cache: int | None, *, x86: bool) -> Processor:
+    """The processor of this name and these features, as LLVM says; its last cache has so many bytes, if that is known."""
+
+    def has(feature: str) -> bool:
+        return x86 and features.get(feature, False)
+
+    is_amd, is_first = name.startswith(_AMD), name == _FIRST_AMD
+    return Processor(
+        registers=_registers(features) if x86 else Registers(16, 32),
+        has_fma=has("fma") or not x86,
+        has_halves=has("f16c") or not x86,
+        has_avx2=has("avx2"),
+        has_avx512=has("avx512f"),
+        has_avx512dq=has("avx512dq"),
+        slow_gathers=is_amd,
+        keeps_stores=is_amd,
+        adds_apart=is_amd,
+        slow_masks=is_first,
+        quick_divisions=is_first,
+        half_units=name in _HALF_UNITS,
+        cached_bytes=min(last_cache or _MOST_CACHED, _MOST_CACHED),
+    )
+
+
+def _registers(features: Mapping[str, bool]) -> Registers:
+    """Those of x86-64."""
+    if features.get("avx512f"):
+        return Registers(64, 32)
+    return Registers(32 if features.get("avx") else 16, 16)
 
 
 def last_cache(caches: Path = _CACHES) -> int | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from accel.backends.llvm.machine.processor import known_processor, last_cache
 from accel.backends.llvm.machine.system import is_x86
 from accel.support.forks import FORKS, Once
-from accel.support.frozen import frozen_value
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -25,14 +24,6 @@ HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-l
 
 
 _ONE_BY_ONE = ",+prefer-no-gather,+prefer-no-scatter"
-
-
-@frozen_value
-class Registers:
-    """A processor's vector registers: the bytes of one, and how many there are."""
-
-    bytes: int
-    count: int
 
 
 def _dispose(jit: llvm.LLJIT, tracker: llvm.ResourceTracker) -> None:
@@ -57,7 +48,7 @@ class Host:
         self._triple = llvm.get_process_triple()
         self._name = llvm.get_host_cpu_name()
         self._features = llvm.get_host_cpu_features()
-        self.processor = known_processor(self._name, last_cache())
+        self.processor = known_processor(self._name, self._features, last_cache(), x86=is_x86())
         target = llvm.Target.from_triple(self._triple)
         features = self._features.flatten() + (_ONE_BY_ONE if self.processor.slow_gathers else "")
         self._machine, self._quick_machine = (
@@ -82,55 +73,6 @@ class Host:
     def description(self) -> str:
         """LLVM's name of the processor, all that it has, and what it is known to be like."""
         return f"{self._name} {self._features.flatten()} {self.processor}"
-
-    @property
-    def registers(self) -> Registers:
-        """Its vector registers."""
-        if not self.is_x86:
-            return Registers(16, 32)
-        if self._features.get("avx512f"):
-            return Registers(64, 32)
-        return Registers(32 if self._features.get("avx") else 16, 16)
-
-    @property
-    def is_x86(self) -> bool:
-        """Whether x86-64 instructions may be named."""
-        return is_x86()
-
-    @property
-    def has_fma(self) -> bool:
-        """Whether `fma` is an instruction: x86-64 has it since 2013, others have it always. Else it is a function of C."""
-        return not self.is_x86 or bool(self._features.get("fma"))
-
-    @property
-    def has_halves(self) -> bool:
-        """Whether conversions of 16-bit floats are instructions: x86-64 has them since 2012, others have them always."""
-        return not self.is_x86 or bool(self._features.get("f16c"))
-
-    @property
-    def converts_longs(self) -> bool:
-        """Whether 64-bit integers in lanes become floats and come back in an instruction: AVX-512's."""
-        return self.is_x86 and bool(self._features.get("avx512dq"))
-
-    @property
-    def picks_lanes(self) -> bool:
-        """Whether AVX-512's instructions that take lanes of two registers by a third may be named."""
-        return self.is_x86 and bool(self._features.get("avx512f"))
-
-    @property
-    def embeds_broadcasts(self) -> bool:
-        """Whether an instruction that computes may bring one operand from memory into all lanes: AVX-512's."""
-        return self.is_x86 and bool(self._features.get("avx512f"))
-
-    @property
-    def stores_under_masks(self) -> bool:
-        """Whether storing some lanes takes no longer than storing all: AVX-512's masks."""
-        return self.is_x86 and bool(self._features.get("avx512f"))
-
-    @property
-    def permutes_words(self) -> bool:
-        """Whether eight words of a register are put in any order by an instruction, and none compresses them: AVX2's."""
-        return self.is_x86 and bool(self._features.get("avx2")) and not self._features.get("avx512f")
 
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""

@@ -19,7 +19,7 @@ _FROM_DOUBLE = "__truncdfhf2"
 
 def widened(code: Code, x: str) -> str:
     """The 32-bit float of the same value; NaN stays NaN."""
-    if not host().has_halves:
+    if not host().processor.has_halves:
         return _inlined(code, "widened", ("float", "i16"), _widened, x)
     half = code.emit(f"bitcast {code.type(F16)} {x} to {code.vector('half')}")
     return code.emit(f"fpext {code.vector('half')} {half} to {code.type(F32)}")
@@ -27,7 +27,7 @@ def widened(code: Code, x: str) -> str:
 
 def narrowed(code: Code, x: str) -> str:
     """The 16-bit float nearest to one of 32 bits, ties to even."""
-    if not host().has_halves:
+    if not host().processor.has_halves:
         return _inlined(code, "narrowed", ("i16", "float"), _narrowed, x)
     if _FROM_DOUBLE not in code.declarations:
         code.declarations[_FROM_DOUBLE] = _from_double()

@@ -176,7 +176,7 @@ def _float(code: Code, operator: Operator, kind: ScalarType, arguments: Sequence
         return code.emit(f"{_FLOAT_INSTRUCTIONS[operator]} {code.type(kind)} {arguments[0]}, {arguments[1]}")
     if operator is Operator.MIN and code.lanes > 1 and is_x86():
         return _lesser(code, kind, *arguments)
-    if operator is Operator.MAX and _has_ranges(code, kind):
+    if operator is Operator.MAX and code.lanes * kind.bits == 512 and host().processor.has_avx512dq:
         return _greater(code, kind, *arguments)
     if operator in _FLOAT_INTRINSICS:
         return code.intrinsic(_FLOAT_INTRINSICS[operator], kind, arguments)
@@ -215,14 +215,9 @@ def _lesser(code: Code, kind: ScalarType, x: str, y: str) -> str:
     return code.emit(f"bitcast {bits} {code.emit(f'or {bits} {both[0]}, {both[1]}')} to {type_}")
 
 
-def _has_ranges(code: Code, kind: ScalarType) -> bool:
-    """Whether `_greater` has its instruction for so many floats. Those that convert longs have it: both are AVX-512DQ's."""
-    return code.lanes * kind.bits == 512 and host().converts_longs
-
-
 def _greater(code: Code, kind: ScalarType, x: str, y: str) -> str:
-    """The greater of both, a NaN if one is a NaN, and 0.0 rather than -0.0, by an instruction of AVX-512 that orders zeros, but
-    prefers numbers to NaNs."""
+    """The greater of both, a NaN if one is a NaN, and 0.0 rather than -0.0, by an instruction of AVX-512DQ that orders zeros,
+    but prefers numbers to NaNs."""
     type_, mask = code.type(kind), f"i{code.lanes}"
     name = "ps" if kind.bits == 32 else "pd"
     operands = [f"{type_} {x}", f"{type_} {y}", "i32 5", f"{type_} zeroinitializer", f"{mask} -1", "i32 4"]

@@ -159,7 +159,7 @@ def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
 def plain_plan(nest: Nest, loop: For) -> VectorPlan:
     """How a loop is written that carries nothing, and all of which is inside: narrower vectors follow the last one."""
     made = _vector_plan(nest, loop, {}, ())
-    return made if host().stores_under_masks else replace(made, inside=Inside(loop.body.before, (), ()))
+    return made if host().processor.has_avx512 else replace(made, inside=Inside(loop.body.before, (), ()))
 
 
 def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases: tuple[Phase, ...]) -> VectorPlan:

@@ -62,7 +62,7 @@ class BlockLoops:
         self._text = text
         self._blocks = blocks
         self._lanes = lanes
-        self._long = host().registers.bytes < REGISTER_BYTES
+        self._long = host().processor.registers.bytes < REGISTER_BYTES
         self._most = _sizes(blocks)
         if self._long and len(blocks.axes) == 1:
             self._most[blocks.axes[0].index.name] = _further(blocks, self._most[blocks.lanes.index.name])

@@ -98,8 +98,10 @@ class ColumnStrips:
         self._states = columns.folds[0].states
         self._partial_bytes = sum(partial_bytes(state, self._lanes) for state in self._states)
         work = weight(text.nest)
-        self._asks_ahead = host().registers.bytes == REGISTER_BYTES
-        self._pieces = not narrow and vectors is None and blocks is None and host().registers.bytes == REGISTER_BYTES
+        self._asks_ahead = host().processor.registers.bytes == REGISTER_BYTES
+        self._pieces = (
+            not narrow and vectors is None and blocks is None and host().processor.registers.bytes == REGISTER_BYTES
+        )
         self._together = TOGETHER if work < LIGHT else TOGETHER // 2 if work < HEAVY else 1
 
     # At launch.

@@ -62,7 +62,7 @@ def by_register(code: Code, kind: ScalarType, x: str, y: str, one: str) -> str |
 
 
 def _multiplies(code: Code, kind: ScalarType) -> bool:
-    return code.lanes > 1 and kind is F64 and host().has_fma and not host().processor.quick_divisions
+    return code.lanes > 1 and kind is F64 and host().processor.has_fma and not host().processor.quick_divisions
 
 
 def _in_lanes(code: Code, text: str) -> str:

@@ -41,7 +41,7 @@ end:
 
 def has_multiplier(code: Code, kind: ScalarType, one: str | None) -> bool:
     """Whether integers in lanes are divided so: by one number, known where the function begins."""
-    wide = code.lanes > 1 and kind.bits == 64 and not host().converts_longs
+    wide = code.lanes > 1 and kind.bits == 64 and not host().processor.has_avx512dq
     return wide and one is not None and code.is_entered(one)
 
 

@@ -25,7 +25,7 @@ _DOWN = 8
 def multiplies(code: Code, kind: ScalarType, one: str | None) -> bool:
     """Whether integers in lanes are divided so: by one divisor for all of them, or by any in 64 bits, where processors have no
     better. Conversions of 64 bits are AVX-512's."""
-    return code.lanes > 1 and (host().converts_longs if kind.bits == 64 else one is not None)
+    return code.lanes > 1 and (host().processor.has_avx512dq if kind.bits == 64 else one is not None)
 
 
 def divided(code: Code, kind: ScalarType, x: str, y: str, one: str | None) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from accel.backends.llvm.text.code import FUNCTION_ATTRIBUTES, Code
 def remainder(code: Code, kind: ScalarType, x: str, y: str) -> str:
     """The remainder of truncation."""
     real = code.type(kind)
-    if not host().has_fma:
+    if not host().processor.has_fma:
         return code.emit(f"frem {real} {x}, {y}")
     symbol = f"remainder.v{code.lanes}{kind}"
     if symbol not in code.declarations:

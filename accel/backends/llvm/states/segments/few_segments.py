@@ -208,7 +208,7 @@ class FewSegments:
         `begins` and `ends` one by one."""
         group, chain, scalar = self.group, self._chain, self.group.routine.code
         picking = bool(self._beside) and all(picks(array.element, group.lanes) for array in self._beside)
-        if chain is not None and host().picks_lanes and (picking or in_one_row):
+        if chain is not None and host().processor.has_avx512 and (picking or in_one_row):
             self.lanes = self._place_in_lanes()
         else:
             self._place_each()

@@ -37,7 +37,7 @@ CHEAP = 0.1
 
 def runs_in_bands(blocks: Blocks) -> bool:
     """Whether the nest does, on this processor: where registers are shorter, longer blocks are faster (`blocks.py`)."""
-    return host().registers.bytes >= REGISTER_BYTES and len(blocks.axes) == 1
+    return host().processor.registers.bytes >= REGISTER_BYTES and len(blocks.axes) == 1
 
 
 class BandLoops(BlockLoops):

@@ -206,7 +206,7 @@ class Kernel:
             lane: code.emit(f"sub i64 {count}, {reversed_lane(self.routine, str(lane), self._log)}")
             for lane in range(1, strip.lanes, 2)
         }
-        inside, masks = self._inside_of_single(), host().stores_under_masks
+        inside, masks = self._inside_of_single(), host().processor.has_avx512
         in_lanes = {lane: self._in_lanes(bound) if masks else bound for lane, bound in bounds.items()}
 
         def write(accumulators: Accumulators, sides: Sides, starts: Sequence[Where], turn: str) -> None:
@@ -239,7 +239,7 @@ class Kernel:
         strip = accumulators.strip
         # An `fma` that adds a number from memory in all lanes overwrites one of its other operands. Differences cannot take it
         # from there, and to bring it into all lanes apart takes Zen 4 most of a sum's time: so two of three are such an `fma`.
-        copies = inside[0] is not inside[1] and host().embeds_broadcasts
+        copies = inside[0] is not inside[1] and host().processor.has_avx512
 
         def first(number: int, of_row: dict[str, Value], of_column: dict[str, Value]) -> Leaves:
             if not copies:
@@ -268,7 +268,7 @@ class Kernel:
                     return [first(row + vector, of_row, of_column) for vector, of_column in enumerate(vectors)]
 
                 rest, mask = lane, there.get(lane)
-                if mask is not None and not host().stores_under_masks:
+                if mask is not None and not host().processor.has_avx512:
                     waiting.append(self._joins.joined_where(mask, waiting.pop(), leaves))
                     rest, mask = rest // 2, None
                 else:

@@ -12,7 +12,8 @@ from enum import IntEnum, auto
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.values import Uniform, Value
-from accel.backends.llvm.machine.target import Registers, host
+from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.plain import Plain, plain
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State, Stream
@@ -167,7 +168,7 @@ class Layout:
 
 def host_layout(tile: Tile) -> Layout:
     """The layout for this machine."""
-    return layout(tile, host().registers, half_units=host().processor.half_units)
+    return layout(tile, host().processor.registers, half_units=host().processor.half_units)
 
 
 def layout(tile: Tile, registers: Registers, *, half_units: bool) -> Layout:

@@ -250,7 +250,7 @@ def copied(writer: Writer, given: Mapping[str, Value]) -> dict[str, Value]:
     does not fill a register, or fills several, stays as it is: LLVM has none to copy it to."""
     found = dict(given)
     for name, value in given.items():
-        if value.type.bytes * writer.lanes != host().registers.bytes:
+        if value.type.bytes * writer.lanes != host().processor.registers.bytes:
             continue
         type_ = writer.code.vector(memory_type(value.type))
         copy = f'call {type_} asm "", "=v,0"({type_} {writer.every(value)})'

@@ -26,7 +26,7 @@ Inside: TypeAlias = Sequence[OneToOne]
 
 def balanced(inside: Inside, functions: Iterable[Function]) -> tuple[Inside, Inside]:
     """The statements for even and for odd rows of a tile, which runs these functions as well for each element."""
-    if not (host().processor.adds_apart and host().has_fma):
+    if not (host().processor.adds_apart and host().processor.has_fma):
         return inside, inside
     moved = [replace(statement, function=_multiplied(statement.function)) for statement in inside]
     every = [*(statement.function for statement in inside), *functions]

@@ -199,7 +199,9 @@ class Blocks:
     def _vectors(self) -> Sequence[int]:
         """How many vectors of columns tiles have, from the first column on."""
         several = (
-            self._columns is not Columns.NARROW and self._layout.vectors > 1 and host().registers.count < MANY_REGISTERS
+            self._columns is not Columns.NARROW
+            and self._layout.vectors > 1
+            and host().processor.registers.count < MANY_REGISTERS
         )
         return (VECTORS, 1) if several else (1,)
 
@@ -309,7 +311,7 @@ def _only_writes(tile: Tile) -> bool:
 
 def copied_columns(layout: Layout, count: int) -> int:
     """How many columns are copied at a time; 0 if none are."""
-    if host().registers.count >= MANY_REGISTERS and not (count > FEW and holds_many()):
+    if host().processor.registers.count >= MANY_REGISTERS and not (count > FEW and holds_many()):
         return 0
     least = _least_copied(layout)
     return max(least, COPIED_BYTES[holds_many()] // (_column_bytes(layout) * count) // least * least)

@@ -117,7 +117,7 @@ def _most(layout: Layout) -> int:
     """Elements of a fold, if there are as many as serve."""
     if not _are_matrices(layout.tile):
         return MOST_COMPUTED
-    of_lanes = host().registers.count < MANY_REGISTERS or (holds_many() and len(subtrees(layout, MOST)) > 0)
+    of_lanes = host().processor.registers.count < MANY_REGISTERS or (holds_many() and len(subtrees(layout, MOST)) > 0)
     return max(MOST, MOST_OF_LANE * layout.tile.order_lanes) if of_lanes else MOST
 
 

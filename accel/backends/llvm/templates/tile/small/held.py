@@ -36,8 +36,8 @@ def held_for(count: int) -> int:
 def holds_many() -> bool:
     """Whether columns of more than a few elements are held, too: where the instructions that multiply bring numbers into all
     lanes, and none of those begins in the same cycle as another, so loads are no bound."""
-    found = host()
-    return found.registers.count >= MANY_REGISTERS and found.embeds_broadcasts and found.processor.half_units
+    processor = host().processor
+    return processor.registers.count >= MANY_REGISTERS and processor.has_avx512 and processor.half_units
 
 
 def subtrees(layout: Layout, count: int) -> Sequence[Every]:
@@ -48,7 +48,7 @@ def subtrees(layout: Layout, count: int) -> Sequence[Every]:
     most, lanes = -(-count // parts), layout.tile.order_lanes // parts
     leaves = sum(len(state.finals) for state in layout.states)
     taken = most * len(layout.tile.columns.streams) + ((min(most, lanes) - 1).bit_length() + 1) * leaves + 1
-    if host().registers.count < MANY_REGISTERS or taken > host().registers.count:
+    if host().processor.registers.count < MANY_REGISTERS or taken > host().processor.registers.count:
         return ()
     bits = parts.bit_length() - 1
     firsts = [int(f"{turn:0{bits}b}"[::-1], 2) if bits else 0 for turn in range(parts)]

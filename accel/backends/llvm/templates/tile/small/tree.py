@@ -96,7 +96,7 @@ class Tree:
         leaves = vectors * sum(len(state.finals) for state in layout.states)
         waiting = (min(self._count, layout.tile.order_lanes) - 1).bit_length()
         rows = min(most, layout.rows)
-        while rows > 1 and rows * waiting * leaves + 2 > host().registers.count:
+        while rows > 1 and rows * waiting * leaves + 2 > host().processor.registers.count:
             rows //= 2
         return Accumulators(self._routine, self._writer, self._functions, layout, Strip(rows, vectors, 2))
 
