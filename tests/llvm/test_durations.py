@@ -13,8 +13,9 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.loops import durations, nest
-from accel.backends.llvm.loops.durations import FAR, LINE, NEAR, NEAR_BYTES, Duration
+from accel.backends.llvm.loops.durations import FAR, NEAR, NEAR_BYTES, Duration
 from accel.backends.llvm.machine.loading import Library, load
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.system import system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.states.analysis import NestPlan

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.states.analysis import REGISTER_BYTES, NestPlan, visited_weight
+from accel.backends.llvm.states.analysis import NestPlan, visited_weight
 from accel.backends.llvm.text.code import Code
 from accel.ir import mentions
 from accel.ir.nodes import ManyToOne, Nest, Read, Scatter, Write
@@ -37,9 +38,6 @@ NEAR_BYTES = 1 << 20
 
 NEAR, FAR = 64.0, 25.0
 """Bytes a nanosecond from a core's own caches, and from what is further away."""
-
-LINE = 64
-"""Bytes that come with an element at an index that is data."""
 
 
 @dataclass(frozen=True, slots=True)

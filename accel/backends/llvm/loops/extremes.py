@@ -23,8 +23,9 @@ from accel.backends.llvm.emit.hits import first_hit
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
-from accel.backends.llvm.loops.searches import REGISTER_BYTES, is_harmless, no_step
+from accel.backends.llvm.loops.searches import is_harmless, no_step
 from accel.backends.llvm.loops.steps import Steps
+from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.row_places import compared_as
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Operand, Read, State
@@ -43,8 +44,6 @@ TOGETHER = BLOCK
 
 AHEAD = 4096
 """How many bytes before they are needed elements are asked for."""
-
-LINE = 64
 
 Kept: TypeAlias = tuple[Record, str]
 """The record of a state, and where it stands."""

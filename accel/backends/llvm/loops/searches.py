@@ -16,13 +16,12 @@ from accel.backends.llvm.emit.hits import first_hit
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.records import Record
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Function, Load, Variable
-
-REGISTER_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)

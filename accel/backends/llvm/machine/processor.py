@@ -7,6 +7,12 @@ from pathlib import Path
 
 from accel.support.frozen import frozen_value
 
+REGISTER_BYTES = 64
+"""Of the longest registers that processors have. Most vectors fill one; where registers are shorter, LLVM takes several."""
+
+LINE = 64
+"""Bytes of a cache line: they come into a cache together."""
+
 _AMD = "znver"
 """What LLVM's names of AMD's processors since 2017 begin with."""
 

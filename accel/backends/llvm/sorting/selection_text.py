@@ -15,14 +15,13 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.hits import first_hit, first_lane
 from accel.backends.llvm.emit.values import Lanes, Uniform, Value, Writer
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.sorting.kept import Kept
 from accel.backends.llvm.states.row_places import compared_as
 from accel.backends.llvm.text.code import METADATA, from_memory, memory_type
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED
-
-REGISTER_BYTES = 64
 
 MOST_LANES = 16
 

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
@@ -39,8 +40,6 @@ from accel.schedule.splitting.inside import statements as statements_inside
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
-
-REGISTER_BYTES = 64
 
 MOST_PARTS = 2
 """Vectors of the order of scans that are scanned side by side, at most."""

@@ -19,6 +19,7 @@ from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.block_rows import Rows
 from accel.backends.llvm.templates.launch import launch
@@ -27,8 +28,6 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import STREAMING
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across, Blocks
-
-REGISTER_BYTES = 64
 
 SEQUENCE = 256
 """Bytes that are read, or written, one after the other before another row's turn comes: about as many as it takes until

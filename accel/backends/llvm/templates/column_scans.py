@@ -15,6 +15,7 @@ from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.loops.steps import Steps, iterations
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
 from accel.backends.llvm.text.frame import FrameView
@@ -23,8 +24,6 @@ from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import Read, Stream, Write
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import inside
-
-REGISTER_BYTES = 64
 
 STRIP_BYTES = 1 << 13
 """Of a row of a strip: carries stay in the first cache while rows of arrays stream by."""

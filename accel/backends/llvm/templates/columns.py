@@ -17,6 +17,7 @@ from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import iterations
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Piece, Strip, order_width, partial_bytes
@@ -27,8 +28,6 @@ from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
 from accel.ir.nodes import Read, Stream, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns, inside
-
-REGISTER_BYTES = 64
 
 ROW_BYTES = 1 << 14
 """Of a row of accumulators of a wide strip: a few of them stay in the first cache while rows of arrays stream by."""

@@ -17,6 +17,7 @@ from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.loops.steps import iterations
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.strips.accumulators import Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import no_step
@@ -25,8 +26,6 @@ from accel.ir.nodes import For, Level, ManyToOne, Read, State, Stream, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.schedule.templates.row_groups import RowGroups
-
-REGISTER_BYTES = 64
 
 MOST_LANES = 16
 

@@ -12,6 +12,7 @@ from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.row_folds import RowFold
 from accel.backends.llvm.states.row_places import RowPlace
 from accel.backends.llvm.templates.launch import launch
@@ -19,8 +20,6 @@ from accel.backends.llvm.templates.tiles import Piece, Tile
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import ManyToOne, Write
 from accel.schedule.templates.short_rows import ShortRows
-
-REGISTER_BYTES = 64
 
 TYPICAL = 16
 """Elements of a row, where their number is not known: it decides how many rows a thread takes at once."""

@@ -15,12 +15,10 @@ from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.transpose import PIECE, rows_at_once, strips, transposed_rows
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.nest import Levels
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.text.code import memory_type
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across
-
-LINE = 64
-"""Bytes of a cache line."""
 
 FEW_ROWS = 8
 """Ways of a first cache, as of AMD's first generation. With sixteen rows of 16 KB each line was fetched four times there."""

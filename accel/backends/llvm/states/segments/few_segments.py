@@ -18,6 +18,7 @@ from accel.backends.llvm.emit.picking import picked, picks
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.exact_scans import Leaf
 from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, computes, folds_scans, has_lanes, segment_of
@@ -39,8 +40,6 @@ FARTHEST = 256
 
 AHEAD = 4096
 """How many bytes before they are needed elements are asked for."""
-
-LINE = 64
 
 
 @dataclass(frozen=True, slots=True)

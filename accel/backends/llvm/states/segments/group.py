@@ -15,6 +15,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
 from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.accumulators import Tools, Unit
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
@@ -23,8 +24,6 @@ from accel.ir import flow
 from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.labelled.scalar import Compute, constant
 from accel.schedule.legality import any_order, straight
-
-REGISTER_BYTES = 64
 
 
 def segment_of(loop: For) -> tuple[Remap, int] | None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 
 from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.bands.block import Bands
 from accel.backends.llvm.templates.bands.tile import Shape
-from accel.backends.llvm.templates.blocks import REGISTER_BYTES, BlockLoops
-from accel.backends.llvm.templates.tiles import LINE, Piece
+from accel.backends.llvm.templates.blocks import BlockLoops
+from accel.backends.llvm.templates.tiles import Piece
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Blocks
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from accel.backends.llvm.loops.nest import Levels
-from accel.backends.llvm.templates.tiles import LINE, Piece, Tile, room
+from accel.backends.llvm.machine.processor import LINE
+from accel.backends.llvm.templates.tiles import Piece, Tile, room
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across
 

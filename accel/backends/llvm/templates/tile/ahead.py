@@ -11,14 +11,12 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import Read, Stream, Write
 from accel.schedule.templates.tile import Side, Tile
-
-LINE = 64
-"""Bytes that come into a cache together."""
 
 ROWS_AHEAD, LINES_AHEAD = 16, 4
 """How far packs ask ahead: across rows, and along them."""

@@ -10,7 +10,8 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.transpose import interleaved, shuffled
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
-from accel.backends.llvm.templates.tile.ahead import LINE, LINES_AHEAD, ROWS_AHEAD, ask, matrices
+from accel.backends.llvm.machine.processor import LINE
+from accel.backends.llvm.templates.tile.ahead import LINES_AHEAD, ROWS_AHEAD, ask, matrices
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.tile.odd import OddFloats
 from accel.backends.llvm.text.code import memory_type

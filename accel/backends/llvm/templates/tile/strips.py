@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.templates.tile.ahead import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Strip
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.routine import Routine
