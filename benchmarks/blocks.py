@@ -1,4 +1,4 @@
-"""Transposes and folds of short rows beside NumPy's, and a plain copy: `python -m benchmarks.blocks`.
+"""Transposes, and folds and maps of short rows beside NumPy's, and a plain copy: `python -m benchmarks.blocks`.
 
 All candidates of a row run in turn in one process, many times; figures are minima. The copy is accel's own, of the same array,
 into memory of the same kind.
@@ -49,6 +49,16 @@ def differences(x: A.Acc[A.Matrix[np.float32]]) -> A.Acc[A.Vector[np.float32]]:
     return A.fold1(A.sub, x)
 
 
+def with_a_row(x: A.Acc[A.Matrix[np.float32]]) -> A.Acc[A.Matrix[np.float32]]:
+    """The first row added to each."""
+    return A.zipWith(A.add, x, A.replicate((x.shape[0], A.All), A.slice(x, (0, A.All))))
+
+
+def without_the_first(x: A.Acc[A.Matrix[np.float32]]) -> A.Acc[A.Matrix[np.float32]]:
+    """Each row but the first, less the one before it."""
+    return A.zipWith(A.sub, A.tailOn(0, x), A.initOn(0, x))
+
+
 def copied(x: A.Acc[A.Matrix[np.float32]]) -> A.Acc[A.Matrix[np.float32]]:
     """A pass over all elements."""
     return A.map(lambda e: e + 1, x)
@@ -58,6 +68,7 @@ def rows() -> Iterator[Row]:
     """All rows."""
     transpose, mapped, add = A.runN(transposed), A.runN(of_transposed), A.runN(sums)
     subtract, copy = A.runN(differences), A.runN(copied)
+    beside, behind = A.runN(with_a_row), A.runN(without_the_first)
 
     def row(name: str, x: Floats, ours: Callable[[Floats], object], numpy: Callable[[Floats], object]) -> Row:
         return Row(f"{name} {x.shape[0]} x {x.shape[1]}", lambda: ours(x), lambda: numpy(x), lambda: copy(x))
@@ -70,6 +81,11 @@ def rows() -> Iterator[Row]:
         x = np.ones(shape, np.float32)
         yield row("sums of rows", x, add, lambda x: x.sum(1))
         yield row("differences of rows", x, subtract, lambda x: np.subtract.reduce(x, 1))
+    for shape in ((1_000_000, 1), (1_000_000, 2), (1_000_000, 3), (1_000_000, 5), (1_000_000, 8)):
+        x = np.ones(shape, np.float32)
+        yield row("a row added to all", x, beside, lambda x: x + x[0])
+        yield row("less the row before", x, behind, lambda x: x[1:] - x[:-1])
+        yield row("transpose of", np.ones(shape[::-1], np.float32), transpose, lambda x: x.T.copy())
 
 
 def minima(candidates: Sequence[Callable[[], object]]) -> list[float]:

@@ -31,6 +31,7 @@ class Template(Enum):
     COLUMN_SCANS = "column scans"
     BLOCKS = "blocks"
     SHORT_ROWS = "short rows"
+    POSITIONS = "positions"
     ROW_GROUPS = "row groups"
     TILE = "tile"
     CHAIN = "chain"

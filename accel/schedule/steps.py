@@ -5,8 +5,9 @@ In: a nest. Out: for each stream the `Steps` of its value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
@@ -14,7 +15,7 @@ from accel.ir import mentions
 from accel.ir.flow import made, needed
 from accel.ir.nodes import LoopBody, Nest, OneToOne, Operand, Remap, Stream
 from accel.labelled import scalar
-from accel.labelled.array import Extent
+from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Compute, Constant
 
 LARGEST = 1 << 16
@@ -65,6 +66,27 @@ def _made(statement: LoopBody, known: Mapping[str, Steps], every: frozenset[str]
 def of(operand: Operand, known: Mapping[str, Steps]) -> Steps:
     """The steps of an operand."""
     return known[operand.name] if isinstance(operand, Stream) else SAME
+
+
+def loaded(function: scalar.Function, arguments: Sequence[Steps]) -> Iterator[tuple[Array, list[Steps]]]:
+    """What a function of such arguments reads, and how far each operand of the index moves. What conditionals and loops give
+    may change with all that changes an argument."""
+    values = dict(zip((parameter.number for parameter in function.parameters), arguments, strict=True))
+    anything = _uneven(arguments)
+
+    def steps_of(operands: Sequence[scalar.Operand]) -> list[Steps]:
+        return [SAME if isinstance(o, Constant | Extent) else values.get(o.number, anything) for o in operands]
+
+    for statement in mentions.function_statements(function):
+        match statement:
+            case Compute(out, _, operands):
+                values[out.number] = _computed(statement, steps_of(operands))
+            case scalar.Load(out, array, index):
+                yield array, steps_of(index)
+            case scalar.If() | scalar.While():
+                pass
+            case _:
+                assert_never(statement)
 
 
 def _uneven(some: Sequence[Steps]) -> Steps:

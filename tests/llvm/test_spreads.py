@@ -195,6 +195,10 @@ def test_which_arguments_are_read_where_they_lie() -> None:
     assert not copies(lambda a: A.slice(a, (0, 1)), x[:, ::2])  # a nest without loops
     assert not copies(lambda a: A.gather(A.use(np.zeros(7, np.int64)), a), x[:, 3])
     assert copies(lambda a: A.zipWith(A.add, a, A.reverse(a)), x[:, ::2])
+    assert not copies(A.transpose, x[:, ::2])
+    assert not copies(lambda a: A.fold(A.add, 0, a), x[:, ::2])
+    assert copies(lambda a: A.fold(A.add, 0, A.transpose(a)), x[:, ::2])  # columns side by side, if they were adjacent
+    assert copies(lambda a: A.transpose(A.scanl1(A.add, A.transpose(a))), x[:, ::2])
     assert copies(lambda a: A.foldAll(A.add, 0, a), x.T)
     assert copies(lambda a: A.iterate(3, lambda b: A.zipWith(A.add, a, b), a), x[:, ::2])
 

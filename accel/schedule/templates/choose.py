@@ -18,11 +18,13 @@ from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
 from accel.schedule.templates.cpu.packed_folds import packed_folds
+from accel.schedule.templates.cpu.positions import positions
 from accel.schedule.templates.cpu.strips import lines, strips, suits_all
 from accel.schedule.templates.derive import (
     by_blocks,
     by_column_scans,
     by_columns,
+    by_positions,
     by_row_groups,
     by_short_rows,
     by_tiles,
@@ -52,7 +54,9 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
         case Processor():
             by_rows = rows(nest)
             others = tuple(_before_rows(nest, by_rows))
-            return NestSchedules(nest, (*others, Way(((None if others else lined_rows(nest)) or by_rows,))))
+            if not others and (in_lines := lined_rows(nest)) is not None:
+                return NestSchedules(nest, (Way((in_lines,)),))
+            return NestSchedules(nest, (*others, *_over_positions(nest, by_rows), Way((by_rows,))))
         case WorkItems():
             return NestSchedules(nest, _ways(nest, machine))
         case _:
@@ -113,9 +117,18 @@ def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
         yield Way((merged,))
 
 
+def _over_positions(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
+    """Rows, but in lanes over the positions of all of them."""
+    if _in_lanes(by_rows) and (found := positions(nest)) is not None:
+        yield Way((by_positions(nest, found),), found)
+
+
+def _in_lanes(by_rows: Schedule) -> bool:
+    return bool(by_rows.pieces) and by_rows.pieces[-1].kind is Kind.VECTOR
+
+
 def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
-    in_lanes = bool(by_rows.pieces) and by_rows.pieces[-1].kind is Kind.VECTOR
-    if in_lanes and (blocked := blocks(nest)) is not None:
+    if _in_lanes(by_rows) and (blocked := blocks(nest)) is not None:
         yield Way((by_blocks(nest, blocked),), blocked)
     if (groups := row_groups(nest)) is not None:
         yield Way((by_row_groups(nest, groups),), groups)

@@ -14,12 +14,13 @@ from accel.ir.nodes import For, Nest, Stream
 from accel.schedule.axes import loops
 from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
 from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
-from accel.schedule.rules import flip, keep, kind, named, original, pack, subdivide
+from accel.schedule.rules import flatten, flip, keep, kind, named, original, pack, subdivide
 from accel.schedule.templates.blocks import Across, Blocks
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.row_groups import RowGroups
-from accel.schedule.templates.rows import kept_in_lanes
+from accel.schedule.templates.rows import CHUNK, kept_in_lanes
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 
@@ -105,6 +106,14 @@ def by_short_rows(nest: Nest, found: ShortRows) -> Schedule:
     schedule = _in_order(original(nest), row + 1)
     schedule = _innermost(subdivide(schedule, row, GROUP), row)
     return named(_across(_kinds(schedule), found.across, row + 1), Template.SHORT_ROWS)
+
+
+def by_positions(nest: Nest, found: Positions) -> Schedule:
+    """All loops as one, in lanes, wherever its rows end."""
+    schedule = original(nest)
+    for _ in found.loops[1:]:
+        schedule = flatten(schedule, 0)
+    return named(_kinds(subdivide(schedule, 0, CHUNK)), Template.POSITIONS)
 
 
 def by_row_groups(nest: Nest, found: RowGroups) -> Schedule:

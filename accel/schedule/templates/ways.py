@@ -19,6 +19,7 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
@@ -34,7 +35,7 @@ class Parts:
     rooms: Mapping[Array, tuple[Extent, ...]] = field(hash=False)
 
 
-Finding: TypeAlias = Union[Tile, Blocks, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies, Parts]
+Finding: TypeAlias = Union[Tile, Blocks, Positions, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies, Parts]
 """What a template found in a nest."""
 
 

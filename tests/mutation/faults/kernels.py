@@ -1,5 +1,5 @@
-"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take; of `opencl`: strips,
-turns of loops."""
+"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take, lanes over positions; of
+`opencl`: strips, turns of loops."""
 
 from __future__ import annotations
 
@@ -293,5 +293,26 @@ FAULTS = (
         "key=lambda lane: not mask >> lane & 1",
         "key=lambda lane: mask >> lane & 1",
         ("tests/llvm/test_packing.py",),
+    ),
+    Fault(
+        "indices over positions do not carry",
+        "backends/llvm/templates/positions.py",
+        'total = code.emit(f"add {vector} {total}, {one}")',
+        "pass",
+        ("tests/llvm/test_positions.py::test_rows_of_all_lengths",),
+    ),
+    Fault(
+        "what is read beside a row over positions is taken for the row",
+        "backends/llvm/emit/values.py",
+        "each.inner == shape[place + 1 :]",
+        "len(each.inner) == len(shape[place + 1 :])",
+        ("tests/llvm/test_positions.py::test_rows_of_all_lengths",),
+    ),
+    Fault(
+        "arguments whose rows lie apart run over positions",
+        "backends/llvm/templates/positions.py",
+        'result = code.emit(f"and i1 {result}, {adjacent}")',
+        "pass",
+        ("tests/llvm/test_positions.py::test_arguments_whose_rows_lie_apart",),
     ),
 )

@@ -77,7 +77,8 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     """Whether reading an argument where it lies is not slower than a copy and its reads.
 
     Elements that are repeated in order are fewer than their copies. Others each have to be read once, or at random; where
-    dimensions lie in another order than loops run, by a template that has blocks for it.
+    dimensions lie in another order than loops run, by a template that has blocks for it. Elements that lie apart are gathered,
+    column after column, where adjacent ones would be folded or scanned side by side.
     """
     mixed = list(spread.order) != sorted(spread.order)
     if spread.step == 1 and not mixed:
@@ -94,6 +95,10 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     moved = [of(operand, known) for operand in read.index]
     if not loops or any(each.over(loops[-1]) is None for each in moved):
         return True  # one element; or at random, wherever they lie
+    if spread.step != 1:
+        adjacent = _first_way(nest, argument, _other(layout(argument, spread.order)))
+        if isinstance(adjacent, Columns | ColumnScans):
+            return False
     if not all(isinstance(way, Blocks | Columns | ColumnScans) for way in ways):
         return False
     moving = [[place for place, each in enumerate(moved) if each.over(index) != 0] for index in around]

@@ -15,7 +15,7 @@ from accel.backends.llvm.emit.bounds import any_narrow_reaches, any_reaches
 from accel.backends.llvm.emit.masked import lane_by_lane, masked_load, masked_store, suffix
 from accel.backends.llvm.emit.packing import by_table, in_pieces, packed, set_lanes, store_pieces
 from accel.backends.llvm.emit.stepping import stepped_lanes
-from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Digit, Near, Packed, Progression, Uniform, Value, Writer, is_run
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host
@@ -154,6 +154,8 @@ class Memory:
                 return base
             case Packed(carry):
                 return carry
+            case Digit(first=first):
+                return first
             case _:
                 return self._writer.one(position)
 
@@ -191,7 +193,7 @@ class Memory:
             type_ = memory_type(kind)
             text = writer.scalar.emit(f"load {type_}, ptr {address}, align {kind.bytes}")
             return Uniform(from_memory(writer.scalar, kind, text), kind)
-        if self._is_row(index):
+        if self._is_row(index) or is_run(index, array.shape):
             text = self._load_row(kind, self.address(array, index), mask)
         elif (step := self._step(array, index)) == -1 or self._is_row(index, -1):
             backwards = None if mask is None else writer.reversed(mask, "i1")
@@ -278,7 +280,7 @@ class Memory:
             writer.scalar.line(f"store {memory_type(kind)} {text}, ptr {address}, align {kind.bytes}")
             return
         text = to_memory(writer.code, kind, writer.every(value))
-        if self._is_row(index):
+        if self._is_row(index) or is_run(index, array.shape):
             address = self.address(array, index)
             if mask is None and past_caches is not None:
                 self._store_past_caches(kind, text, address, past_caches)

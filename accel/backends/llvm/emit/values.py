@@ -7,7 +7,7 @@ needs it in lanes, and an index that rises evenly stays a progression, so that r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
@@ -16,7 +16,7 @@ from accel.backends.llvm.scalar_code.division.floats import by_constant, by_regi
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.scalar import Constant
 
 
@@ -90,9 +90,35 @@ class Near:
         return I64
 
 
-Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near]
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """An i64 in a register: where one of several loops is that run as one, in lanes over positions, or a place so much further.
+
+    first: what lane 0 holds. inner: the extents of the loops inside of it. outermost: whether no other is outside of it."""
+
+    text: str
+    first: str
+    inner: tuple[Extent, ...]
+    outermost: bool
+
+    @property
+    def type(self) -> ScalarType:
+        """i64."""
+        return I64
+
+
+Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near, Digit]
 
 _UNIFORM = (Uniform, Fixed)
+
+
+def is_run(index: Sequence[Value], shape: Shape) -> bool:
+    """Whether lanes over positions are adjacent in an array of that shape, which lies in memory as the loops run."""
+    first = next((place for place, each in enumerate(index) if not isinstance(each, _UNIFORM)), len(index))
+    return any(isinstance(each, Digit) and each.outermost for each in index[first : first + 1]) and all(
+        isinstance(each, Digit) and each.inner == shape[place + 1 :] for place, each in enumerate(index[first:], first)
+    )
+
 
 _ORDERS = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
 """What holds in all lanes between two in which it holds, of numbers that rise or fall evenly."""
@@ -127,7 +153,7 @@ class Writer:
                 return text
             case Fixed(constant):
                 return constant_text(constant)
-            case Lanes() | Progression() | Packed() | Near():
+            case Lanes() | Progression() | Packed() | Near() | Digit():
                 raise AssertionError(f"{value} differs between lanes")
             case _:
                 assert_never(value)
@@ -135,7 +161,7 @@ class Writer:
     def every(self, value: Value) -> str:
         """The value in all lanes: a register or constant of `lanes` lanes."""
         match value:
-            case Lanes(text) | Near(text):
+            case Lanes(text) | Near(text) | Digit(text):
                 return text
             case Fixed(constant):
                 return self.code.constant(constant)
@@ -220,7 +246,7 @@ class Writer:
     def _progression(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
         """The result as a progression, if it is one."""
         strides = [a.stride if isinstance(a, Progression) else 0 for a in arguments]
-        if any(isinstance(argument, Lanes | Packed | Near) for argument in arguments):
+        if any(isinstance(argument, Lanes | Packed | Near | Digit) for argument in arguments):
             return None
         match operator, arguments:
             case Operator.ADD, _:
@@ -242,14 +268,23 @@ class Writer:
 
     def _moved(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
         """Places some elements further, if that is known; None if it is something else."""
-        if operator is not Operator.ADD:
-            return None
         match arguments:
+            case (Digit() as digit, by) if operator in (Operator.ADD, Operator.SUB) and self.is_uniform(by):
+                first = operation(self.scalar, operator, I64, [I64, I64], [digit.first, self.one(by)])
+                return replace(digit, text=self._both(operator, digit.text, self.every(by)), first=first)
+            case (by, Digit()) if operator is Operator.ADD and self.is_uniform(by):
+                return self._moved(operator, [arguments[1], by])
+            case _ if operator is not Operator.ADD:
+                return None
             case (Near() as near, by) | (by, Near() as near) if self.is_uniform(by) and self.one(by).isdigit():
-                text = operation(self.code, operator, I64, [I64, I64], [near.text, self.every(by)])
+                text = self._both(operator, near.text, self.every(by))
                 return Near(text, {array: found[int(self.one(by)) :] for array, found in near.loaded.items()})
             case _:
                 return None
+
+    def _both(self, operator: Operator, first: str, second: str) -> str:
+        """An operator on two i64 in lanes."""
+        return operation(self.code, operator, I64, [I64, I64], [first, second])
 
     def select(self, mask: str, then: Value, orelse: Value) -> Value:
         """Lane by lane `then` where the mask (of `lanes` lanes) is set."""

@@ -43,10 +43,9 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
 
 
 def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:
-    """All chunks of a function of a frame, the first and the last iteration; leaves the function if the user interrupted."""
-    leave_if_interrupted(
-        levels.routine, levels.routine.run_chunks(f"@{function}", "%frame", extent, chunk, threads, time)
-    )
+    """All chunks of a function of a frame, the first and the last iteration, a symbol or a register; leaves the function that
+    is written if the user interrupted."""
+    leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads, time))
 
 
 def leave_if_interrupted(routine: Routine, stopped: str) -> None:
@@ -127,7 +126,7 @@ def in_parallel(text: NestText, levels: Levels, loop: For, name: str, extent: st
     routine.store("ptr", partials, levels.view.address(PARTIALS))
     routine.store("i64", chunk, levels.view.address(CHUNK))
     threads = routine.load("i64", levels.view.address(THREADS))
-    run_chunks(levels, f"{name}_chunk", extent, chunk, threads, time)
+    run_chunks(levels, f"@{name}_chunk", extent, chunk, threads, time)
     absorb_partials(text, levels, loop.states, partials, extent, chunk)
 
 

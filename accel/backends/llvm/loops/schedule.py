@@ -150,7 +150,7 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     else:
         chunk = routine.least(chunk_of(routine, least, extent, time, light=IN_ORDER), str(SURE))
         text.routines.append(_next_chunk(text))
-        run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1", time)
+        run_chunks(levels, f"@{text.name}_chunk", extent, chunk, "1", time)
     routine.jump(after)
     routine.place(after)
 

@@ -83,7 +83,7 @@ class BlockLoops:
             total = code.emit(f"mul i64 {total}, {self._count(levels, sizes, loop, extent)}")
         self._text.routines.append(self._routine())
         size = prod(self._most.values())
-        launch(self._text, levels, f"{self._text.name}_blocks", total, elements, size, self.together)
+        launch(self._text, levels, f"@{self._text.name}_blocks", total, elements, size, self.together)
 
     def _sizes(self, levels: Levels) -> dict[str, str]:
         """How many iterations of each loop a block has, by the name of its index; of all others it has 1."""

@@ -13,6 +13,7 @@ from accel.backends.llvm.templates.chain import chained
 from accel.backends.llvm.templates.column_scans import ScanStrips
 from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.copies import copied
+from accel.backends.llvm.templates.positions import PositionLoops
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.tile.alternative import LEAST, Tiles
@@ -23,6 +24,7 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
@@ -44,6 +46,9 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             assert text.plan.vector is not None
             loops = BandLoops if runs_in_bands(finding) else BlockLoops
             return [loops(text, finding, text.plan.vector.lanes)]
+        case Positions():
+            assert text.plan.vector is not None
+            return [PositionLoops(text, finding, text.plan.vector.lanes)]
         case RowGroups():
             return [RowsAtOnce(text, finding, alone=alone) for alone in ((False, True) if finding.shares else (False,))]
         case ShortRows():
@@ -67,7 +72,7 @@ def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative
             return [chained(text, finding)]
         case Copies():
             return [copied(text, finding)]
-        case Tile() | Blocks() | RowGroups() | ShortRows() | Columns() | ColumnScans() | Parts():
+        case Tile() | Blocks() | Positions() | RowGroups() | ShortRows() | Columns() | ColumnScans() | Parts():
             return alternatives(text, finding)
         case _:
             assert_never(finding)

@@ -79,7 +79,7 @@ class ScanStrips:
         code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
         routine.jump(after)
         routine.place(several)
-        run_chunks(levels, self._name, units, chunk_of(routine, 1, units, time), threads, time)
+        run_chunks(levels, f"@{self._name}", units, chunk_of(routine, 1, units, time), threads, time)
         routine.jump(after)
         routine.place(after)
 

@@ -152,7 +152,7 @@ class ColumnStrips:
         routine.place(several)
         chunk = chunk_of(levels.routine, 1, units, time)
         threads = routine.load("i64", levels.view.address(THREADS))
-        run_chunks(levels, self._name, units, chunk, threads, time)
+        run_chunks(levels, f"@{self._name}", units, chunk, threads, time)
         routine.jump(joined)
         routine.place(joined)
         with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):

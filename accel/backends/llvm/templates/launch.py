@@ -15,10 +15,11 @@ FEW = 4
 def launch(
     text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int, together: int = 1
 ) -> None:
-    """Calls `@function(frame, low, high)` for all of some parts, which are `elements` together and `size` each, at most.
+    """Calls `function(frame, low, high)` for all of some parts, which are `elements` together and `size` each, at most.
 
-    Few are one call. Others are launched in chunks of about `CHUNK_TIME`, or a step if rows are longer than was thought; of as
-    many as `together` where each thread has `FEW` such chunks. Leaves the function if the user interrupts.
+    `function`: a symbol or a register. Few are one call. Others are launched in chunks of about `CHUNK_TIME`, or a step if rows
+    are longer than was thought; of as many as `together` where each thread has `FEW` such chunks. Leaves the function that is
+    written if the user interrupts.
     """
     routine, code = levels.routine, levels.routine.code
     each = text.duration
@@ -27,7 +28,7 @@ def launch(
     all_parts = code.emit(f"sitofp i64 {parts} to double")
     routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), few, many)
     routine.place(few)
-    code.line(f"call void @{function}(ptr %frame, i64 0, i64 {parts})")
+    code.line(f"call void {function}(ptr %frame, i64 0, i64 {parts})")
     routine.jump(after)
     routine.place(many)
     light = max(1, round(CHUNK_TIME / (size * each.least)))

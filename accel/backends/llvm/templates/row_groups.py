@@ -95,7 +95,7 @@ class RowsAtOnce:
             parts = code.emit(f"mul i64 {parts}, {some}")
         self._text.routines.append(self._routine())
         note_streaming(self._text, levels, elements, 1)
-        launch(self._text, levels, self._name, parts, elements, self._lanes * TYPICAL)
+        launch(self._text, levels, f"@{self._name}", parts, elements, self._lanes * TYPICAL)
 
     def _routine(self) -> Routine:
         """`@<name>_row_groups(frame, low, high)`, or `@<name>_rows_alone`: some groups."""

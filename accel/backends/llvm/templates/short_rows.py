@@ -53,7 +53,7 @@ class RowLoops:
             )
         self._text.routines.append(self._routine())
         note_streaming(self._text, levels, elements, 1)
-        launch(self._text, levels, f"{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
+        launch(self._text, levels, f"@{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
 
     def _groups(self, levels: Levels, extent: str) -> str:
         code = levels.routine.code

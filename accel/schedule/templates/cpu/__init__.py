@@ -1,1 +1,1 @@
-"""Schedules that only CPU devices of work-items have."""
+"""Schedules that only processors have, or CPU devices of work-items."""
