@@ -1,5 +1,5 @@
-"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take, lanes over positions; of
-`opencl`: strips, turns of loops."""
+"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take, lanes over positions;
+of `opencl`: strips, turns of loops."""
 
 from __future__ import annotations
 
