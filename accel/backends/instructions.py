@@ -202,7 +202,7 @@ def _host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around
             around.extents(step, slots.known(sizes), host)
         values = evaluate(step.function, (), lambda variable: sizes[slots.size(variable)], host)
         extents = tuple([int(value) for value in values])
-        require_extents(extents, step.where)
+        require_extents(extents, step.where, step.name)
         for slot, extent in zip(targets, extents, strict=True):
             sizes[slot] = extent
 

@@ -12,18 +12,23 @@ from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
 from accel.errors import AccelError, AccelInternalError, AccelValueError, Where
-from accel.ir.nodes import State
+from accel.ir.nodes import Operand, Segment, State
 from accel.labelled.array import Extent, Shape, SizeVariable
 from accel.labelled.meaning import faults
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSite:
-    """An index must lie inside of `shape`. `segments`: as of `accel.ir.nodes.Remap`."""
+    """An index must lie inside of `shape`. segment: whose bounds it has, as of `accel.ir.nodes.Remap`."""
 
     shape: Shape
     where: Where | None
-    segments: str | None = None
+    segment: Segment | None = None
+
+    @property
+    def more(self) -> tuple[Operand, ...]:
+        """What is written down behind the index."""
+        return () if self.segment is None else (self.segment.number,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,11 @@ class EmptySite:
     """A fold without a seed must meet an element in every row."""
 
     state: State
+
+    @property
+    def more(self) -> tuple[Operand, ...]:
+        """What is written down."""
+        return () if self.state.segment is None else (self.state.segment,)
 
 
 Site: TypeAlias = Union[IndexSite, EmptySite]
@@ -58,18 +68,23 @@ def no_fault(borrowed: bool, where: Where | None) -> AccelError:
 
 
 def fault(site: Site, index: Sequence[int], size: Callable[[SizeVariable], int]) -> AccelError:
-    """The error of a site that failed. `index` begins with the offending one; `size` gives the extents of the call."""
+    """The error of a site that failed. `index` begins with the offending one, then the site's `more`.
+
+    `size` gives the extents of the call.
+    """
 
     def numbers(shape: Shape) -> tuple[int, ...]:
         return tuple([_number(extent, size) for extent in shape])
 
     match site:
-        case IndexSite(shape, where, str(name)):
-            return faults.segment(index[0], index[1], numbers(shape)[0] - 1, name, where)
+        case IndexSite(shape, where, Segment(name)):
+            start, end, _, number = index[:4]
+            return faults.segment((start, end), number, numbers(shape)[0] - 1, name, where)
         case IndexSite(shape, where):
             return faults.index(index[: len(shape)], numbers(shape), where)
         case EmptySite(state):
-            return faults.empty_row(state.combinator, numbers(state.over), state.where)
+            number = None if state.segment is None else index[0]
+            return faults.empty_row(state.combinator, numbers(state.over), state.where, number)
         case _:
             assert_never(site)
 

@@ -11,4 +11,4 @@ MOST_ROWS = 1 << 20
 
 def divides(nest: Nest) -> bool:
     """Whether it checks segments, which may be wrong ones where all together have no elements."""
-    return any(isinstance(each, Remap) and each.segments is not None for each in statements(nest))
+    return any(isinstance(each, Remap) and each.segment is not None for each in statements(nest))

@@ -119,7 +119,7 @@ def _placed(nest: Nest) -> list[tuple[tuple[Extent, ...], LoopBody]]:
 
 def _divided(nest: Nest) -> Mapping[str, Extent]:
     """What segments divide, by the streams that say how long each is, or how often the loop of an exclusive scan runs."""
-    checks = [each for each in statements(nest) if isinstance(each, Remap) and each.segments is not None]
+    checks = [each for each in statements(nest) if isinstance(each, Remap) and each.segment is not None]
     found = {each.outs[-1].name: Extent(each.bounds[0].variable, each.bounds[0].offset - 1) for each in checks}
     for each in statements(nest):
         match each:

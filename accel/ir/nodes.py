@@ -58,8 +58,8 @@ class State:
     is element k of `docs/order.md`. `running`: read while the loop runs (a scan, a filter's position): scan order; else fold
     order. `monoid`: what is known of `merge`. `when`: the state exists only where this holds, which is known before its loop;
     elsewhere nothing is stepped, no error is raised and nothing is final. `over`: the shape of what is folded, for the error,
-    as are `combinator`, the user's name for a fold, and `where`. `products`: the leaves, rising, of which an element holds two
-    factors instead: a step adds their product in one rounding.
+    as are `combinator`, the user's name for a fold, `where`, and `segment`, the number of the one that is folded, if it is one.
+    `products`: the leaves, rising, of which an element holds two factors instead: a step adds their product in one rounding.
     """
 
     finals: tuple[Stream, ...]
@@ -72,6 +72,7 @@ class State:
     products: Products = ()
     combinator: str = field(default="fold1", compare=False, repr=False)
     where: Where | None = field(default=None, compare=False, repr=False)
+    segment: Operand | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -153,10 +154,18 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """For errors: the segment `number` of a fold or scan of segments that the user knows as `combinator`."""
+
+    combinator: str
+    number: Operand
+
+
+@dataclass(frozen=True, slots=True)
 class Remap:
     """`outs := arguments`, an index into something of shape `bounds`, checked (an error at `where`).
 
-    `segments`: the combinator of whose segment it is the start, the end and the length; None for an index.
+    `segment`: of which segment it is the start, the end and the length; None for an index.
     """
 
     outs: tuple[Stream, ...]
@@ -164,7 +173,7 @@ class Remap:
     bounds: Shape
     when: Guard = None
     where: Where | None = field(default=None, compare=False, repr=False)
-    segments: str | None = field(default=None, compare=False, repr=False)
+    segment: Segment | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,11 +317,12 @@ class HostCall:
 
 @dataclass(frozen=True, slots=True)
 class HostSizes:
-    """`variables := function()`, evaluated on the host; a negative extent is an error at `where`."""
+    """`variables := function()`, evaluated on the host; a negative extent is an error at `where`, of the combinator `name`."""
 
     variables: tuple[SizeVariable, ...]
     function: Function
     where: Where | None = field(default=None, compare=False, repr=False)
+    name: str = field(default="generate", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

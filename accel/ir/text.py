@@ -197,7 +197,7 @@ def _statement(statement: LoopBody) -> str:
             shown = f" before {_streams(before)}" if before else ""
             shown += f" after {_streams(after)}" if after else ""
             return f"step {state} {_operands(values)}{shown}"
-        case Remap(outs, (start, end, _), (bound, *_)) if statement.segments is not None:
+        case Remap(outs, (start, end, _), (bound, *_)) if statement.segment is not None:
             of = extent_text(Extent(bound.variable, bound.offset - 1))
             return f"{_streams(outs)} = segment {_operands((start, end))} of {of}"
         case Remap(outs, arguments, bounds):

@@ -230,10 +230,14 @@ class Force:
 
 @dataclass(frozen=True, slots=True)
 class BindSizes:
-    """Size variables, evaluated on the host: `variables := function()`. Negative extents are errors. Has no arrays."""
+    """Size variables, evaluated on the host: `variables := function()`, for the combinator `name`. Negative extents are errors.
+
+    Has no arrays.
+    """
 
     variables: tuple[SizeVariable, ...]
     function: Function
+    name: str = field(default="generate", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,8 +294,8 @@ def rebuild(
             )
         case Filter():
             return Filter(functions[0], arrays)
-        case BindSizes(variables):
-            return BindSizes(variables, functions[0])
+        case BindSizes(variables, _, name):
+            return BindSizes(variables, functions[0], name)
         case Acond():
             return Acond(arrays[0], inner[0], inner[1])
         case Awhile():

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from accel.ast.tree.host_functions import HostFunction
 from accel.errors import Where
-from accel.labelled.nodes import Binding, Fold, FoldSegments, HostCall, Program, RequireEqual, ScanSegments
+from accel.labelled.nodes import Binding, BindSizes, Fold, FoldSegments, HostCall, Program, RequireEqual, ScanSegments
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import blocks, functions, programs
 from accel.labelled.scalar import Load
@@ -42,7 +42,7 @@ def name(binding: Binding) -> str:
 
 
 def names(program: Program, every: bool = False) -> tuple[str, ...]:
-    """The combinators by the names that errors give them: those that require equal shapes or rows that are not empty.
+    """The combinators by the names that errors give them: those that require equal shapes, extents or rows that are not empty.
 
     every: all others as well.
     """
@@ -58,6 +58,7 @@ def names(program: Program, every: bool = False) -> tuple[str, ...]:
                     | Fold(initial=None, name=called)
                     | FoldSegments(name=called)
                     | ScanSegments(name=called)
+                    | BindSizes(name=called)
                 ):
                     found.append(called)
                 case _:

@@ -99,8 +99,8 @@ def _statement(
 def operation(node: Operation, to: Substitution) -> Operation:
     """The operation with arrays, extents and functions replaced; sub-programs stay as they are."""
     match node:
-        case BindSizes(variables, function):
-            return BindSizes(tuple(map(to.variable, variables)), to.function(function))
+        case BindSizes(variables, function, name):
+            return BindSizes(tuple(map(to.variable, variables)), to.function(function), name)
         case RequireEqual(left, right):
             return replace(node, left=to.shape(left), right=to.shape(right))
         case _:

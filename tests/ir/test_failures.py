@@ -104,7 +104,7 @@ FAILURES: list[tuple[Callable[[], Failing], type[AccelError], str]] = [
     (scatter_out_of_bounds, AccelIndexError, "index (3,) is out of bounds for an array of shape (3,)"),
     (load_out_of_bounds, AccelIndexError, "index (6,) is out of bounds for an array of shape (5,)"),
     (fold1_of_nothing, AccelValueError, "fold1 of an empty row: the array has shape (3, 0)"),
-    (negative_extent, AccelShapeError, "an extent is negative: -4"),
+    (negative_extent, AccelShapeError, "generate needs extents that are not negative, got -4"),
     (unequal_shapes, AccelShapeError, "(2,) and (1,)"),
     (wrong_reshape, AccelShapeError, "an array of shape (5,) cannot be reshaped to (2, 3)"),
 ]

@@ -207,17 +207,21 @@ def test_arrays_without_rows_or_elements(backend: str) -> None:
 
 
 BAD: dict[str, tuple[Callable[[Vector, Vector], Vector], list[int], str]] = {
-    "negative length": (lambda xs, d: A.foldSeg(A.add, 0, xs, d), [2, -1, 3], "from 2 to 1 ends before it begins"),
-    "too many": (lambda xs, d: A.foldSeg(A.add, 0, xs, d), [2, 3, 6], "from 5 to 11 of 10 elements"),
+    "negative length": (lambda xs, d: A.foldSeg(A.add, 0, xs, d), [2, -1, 3], "not negative, got -1 at index 1"),
+    "too many": (lambda xs, d: A.foldSeg(A.add, 0, xs, d), [2, 3, 6], "at most 10, .* got 11 with the 6 at index 2"),
     "sum that wraps": (
         lambda xs, d: A.foldSeg(A.add, 0, xs, d),
         [1, 2**63 - 1, 2**63 - 1, 2],
-        "ends before it begins",
+        "got 9223372036854775808 with the 9223372036854775807 at index 1",
     ),
-    "decreasing": (lambda xs, d: A.foldSegOffsets(A.add, 0, xs, d), [0, 5, 4, 9], "from 5 to 4 ends before"),
-    "before": (lambda xs, d: A.foldSegOffsets(A.add, 0, xs, d), [-1, 4], "from -1 to 4 of 10 elements"),
-    "behind": (lambda xs, d: A.fold1SegOffsets(A.add, xs, d), [0, 11], "from 0 to 11 of 10 elements"),
-    "far behind": (lambda xs, d: A.fold1SegOffsets(A.add, xs, d), [2**62, 2**62 + 1], "lies outside"),
+    "decreasing": (lambda xs, d: A.foldSegOffsets(A.add, 0, xs, d), [0, 5, 4, 9], "got 4 after 5 at index 2"),
+    "before": (lambda xs, d: A.foldSegOffsets(A.add, 0, xs, d), [-1, 4], "from 0 to 10, .* got -1 at index 0"),
+    "behind": (lambda xs, d: A.fold1SegOffsets(A.add, xs, d), [0, 11], "got 11 at index 1"),
+    "far behind": (
+        lambda xs, d: A.fold1SegOffsets(A.add, xs, d),
+        [2**62, 2**62 + 1],
+        "got 4611686018427387904 at index 0",
+    ),
 }
 
 
@@ -230,6 +234,33 @@ def test_what_does_not_describe_segments_is_an_error(case: str, backend: str) ->
         with pytest.raises(AccelShapeError, match=message) as caught:
             untyped.run(program, backend=backend, threads=threads)
         assert "test_segments.py" in str(caught.value)
+
+
+def _kept(lengths: Vector) -> Vector:
+    return A.filter(lambda n: n != 7, lengths)[0]
+
+
+def _sum_and_scan(xs: Vector, lengths: Vector) -> Vector:
+    return A.zip(A.foldSeg(A.add, 0, xs, lengths), A.scanlTotalSeg(A.add, 0, xs, lengths)[1])
+
+
+FUSED: dict[str, Callable[[Vector, Vector], Vector]] = {
+    "of what a filter kept": lambda xs, lengths: A.foldSeg(A.add, 0, xs, _kept(lengths)),
+    "scanned, of what a filter kept": lambda xs, lengths: A.scanl1Seg(A.add, xs, _kept(lengths)),
+    "beside a scan": _sum_and_scan,
+    "of rows": lambda xs, lengths: A.foldSeg(A.add, 0, A.reshape((2, 5), xs), lengths),
+    "of reversed lengths": lambda xs, lengths: A.foldSeg(A.add, 0, A.reverse(xs), A.reverse(A.reverse(lengths))),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("case", list(FUSED))
+def test_the_segment_is_named_whatever_loop_it_is_folded_in(case: str, backend: str) -> None:
+    program = FUSED[case](
+        A.use(np.arange(10.0)), A.use(np.array([1, 7, 0, -3, 2] if "kept" in case else [1, 0, -3, 2]))
+    )
+    with pytest.raises(AccelShapeError, match="needs lengths that are not negative, got -3 at index 2"):
+        untyped.run(program, backend=backend)
 
 
 @pytest.mark.parametrize("place", [0, 20, 63, 64, 66])
@@ -252,7 +283,7 @@ def test_the_first_empty_one_of_many_segments_is_found() -> None:
     lengths = 1 + np.arange(70) % 3
     for place in (0, 17, 69):
         holed = np.where(np.arange(70) == place, 0, lengths)
-        with pytest.raises(AccelValueError, match="fold1Seg of an empty segment"):
+        with pytest.raises(AccelValueError, match=f"fold1Seg of an empty segment: the one at index {place}"):
             untyped.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(holed)))
     sums = untyped.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(lengths)))
     assert sums.tolist() == [sum(range(end - n, end)) for n, end in zip(lengths, np.cumsum(lengths), strict=True)]
@@ -261,7 +292,7 @@ def test_the_first_empty_one_of_many_segments_is_found() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_empty_segment_without_a_seed_is_an_error(backend: str) -> None:
     xs = A.use(np.arange(10.0))
-    with pytest.raises(AccelValueError, match="fold1Seg of an empty segment"):
+    with pytest.raises(AccelValueError, match="fold1Seg of an empty segment: the one at index 1"):
         untyped.run(A.fold1Seg(A.max, xs, A.use(np.array([2, 0, 1]))), backend=backend)
     with pytest.raises(AccelShapeError):
         untyped.run(A.foldSegOffsets(A.add, 0, xs, A.use(np.zeros(0, np.int64))), backend=backend)

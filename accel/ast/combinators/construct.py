@@ -28,7 +28,7 @@ def unit(e: object) -> Acc[Any]:
     >>> A.run(A.unit(3))
     array(3)
     """
-    return _filled("unit", (), e)
+    return filled("unit", (), e)
 
 
 def fill(sh: object, e: object) -> Acc[Any]:
@@ -38,7 +38,7 @@ def fill(sh: object, e: object) -> Acc[Any]:
     array([[7, 7, 7],
            [7, 7, 7]])
     """
-    return _filled("fill", sh, e)
+    return filled("fill", sh, e)
 
 
 def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
@@ -69,7 +69,8 @@ def enumFromStepN(sh: object, e: object, step: object) -> Acc[Any]:
     return _counted("enumFromStepN", sh, e, step)
 
 
-def _filled(name: str, sh: object, e: object) -> Acc[Any]:
+def filled(name: str, sh: object, e: object) -> Acc[Any]:
+    """`fill` for the combinator `name`, which errors and explanations call by its name."""
     where = here()
     shape, extents = shape_of(name, sh, where, e)
     value = untyped(raw(e), f"the element of {name}", where)

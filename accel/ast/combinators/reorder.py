@@ -14,7 +14,7 @@ import numpy as np
 from accel.ast.handles.acc import Acc, Array, Extents, Sh, Vector
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, raw
-from accel.ast.handles.extents import product, require_extents, show
+from accel.ast.handles.extents import OTHER_SIZE, product, require_extents, show
 from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.handles.literals import describe, whole_typed
 from accel.ast.handles.shapes import shape_of
@@ -63,8 +63,9 @@ def reshape(sh: object, xs: Acc[Any]) -> Acc[Any]:
     old, new = product(array.extents), product(extents)
     if old is not None and new is not None and old != new:
         message = f"reshape from {show(array.extents)} to {show(extents)}: {old} elements cannot become {new}"
-        raise AccelShapeError(message, where, others=(("the array was made here:", array.node.where),))
-    return reshaped(shape, extents, array, where)
+        others = (("the array was made here:", array.node.where),)
+        raise AccelShapeError(message, where, others=others, hint=OTHER_SIZE)
+    return reshaped("reshape", shape, extents, array, where)
 
 
 def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[Any]:
@@ -74,7 +75,7 @@ def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[An
     if array.rank == 1:
         return array
     shape = MakeTuple((shapeSize(array.shape).node,), index_type(1), where)
-    return reshaped(shape, (product(array.extents),), array, where)
+    return reshaped(name, shape, (product(array.extents),), array, where)
 
 
 def replicate(slix: object, xs: Acc[Any]) -> Acc[Any]:
@@ -96,7 +97,7 @@ def replicate(slix: object, xs: Acc[Any]) -> Acc[Any]:
     forbid_nested("replicate", entries, where)
     inner = iter(array.extents)
     extents = tuple(next(inner) if entry is None else _literal(entry) for entry in entries)
-    require_extents(extents, where)
+    require_extents(extents, where, "replicate")
     kind = array_type(len(entries), array.type.element)
     return Acc(Replicate(entries, array.node, (kind,), where), extents)
 
@@ -195,11 +196,11 @@ def require_indices(name: str, at: Acc[Any], array: Acc[Any], where: Where | Non
     )
 
 
-def reshaped(shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:
-    """The array's elements under a shape of which these extents are known."""
+def reshaped(name: str, shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:
+    """The array's elements under a shape of which these extents are known, by a combinator that the user knows as `name`."""
     assert isinstance(shape.type, TupleType)
     kind = array_type(len(shape.type.items), array.type.element)
-    return Acc(Reshape(shape, array.node, (kind,), where), extents)
+    return Acc(Reshape(shape, array.node, name, (kind,), where), extents)
 
 
 def _spec(name: str, spec: object, where: Where | None) -> tuple[ScalarNode | None, ...]:

@@ -11,19 +11,20 @@ from collections.abc import Callable
 from typing import Any, TypeVarTuple
 
 from accel.ast.combinators.elementwise import map_arrays
-from accel.ast.combinators.folds import UNSEEDED
+from accel.ast.combinators.folds import UNSEEDED, fold_dimensions
 from accel.ast.combinators.parts import take_inner
 from accel.ast.combinators.segments import by_lengths, given
 from accel.ast.handles.acc import Acc, Array, Vector, result_of
 from accel.ast.handles.checks import inner_array, seed
 from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.handles.literals import whole_typed
-from accel.ast.handles.tuples import unlift_items
-from accel.ast.scalars.conversions import I, max, min
+from accel.ast.handles.tuples import cond, unlift_items
+from accel.ast.scalars.conversions import I, add, max, min
 from accel.ast.tree.nodes import Direction, ScalarNode, ScanForm, ScanSegments
 from accel.ast.tree.types import ArrayType, array_type
-from accel.errors import here
+from accel.errors import Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -186,16 +187,25 @@ def _seeded_afterwards(
     return map_arrays(name, lambda x: f(x, start), (inclusive,))
 
 
+def _together(name: str, counts: Acc[Any], where: Where | None) -> Exp[Any]:
+    """How many elements the segments have; if a length is none, more than there are, so that the first wrong one is found.
+
+    Summed once more: the scan need not be done before the number of results is known, so it shares the loop over segments.
+    """
+    total, bits = [fold_dimensions(name, f, 0, counts, 1, where)[()] for f in (add, lambda a, b: a | b)]
+    return cond((bits < 0) | (bits >= 2 * LARGEST_EXTENT), LARGEST_EXTENT, total)
+
+
 def _scan(
     name: str, f: Callable[..., object], z: object, xs: object, lengths: object, direction: Direction, form: ScanForm
 ) -> tuple[Acc[Any], ...]:
     """The results of a scan, without a seed if `z` is `UNSEEDED`: one, or with `ScanForm.TOTAL` two."""
     where = here()
     array = inner_array(name, xs, where, given(f, z, xs, lengths))
-    starts, ends, total = by_lengths(name, lengths, where)
+    starts, ends, counts = by_lengths(name, lengths, where)
     extent = unlift_items(name, array.shape)[-1]
     # Also where lengths are wrong no more than there are, and no fewer than none: then the scan says which are wrong.
-    cut = take_inner(name, max(min(total[()], extent), 0), array)
+    cut = take_inner(name, max(min(_together(name, counts, where), extent), 0), array)
     element = array.type.element
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)

@@ -13,18 +13,19 @@ from typing import Any, TypeVarTuple
 import numpy as np
 
 from accel.ast.combinators.elementwise import map_arrays
-from accel.ast.combinators.folds import UNSEEDED, fold_dimensions, scan_total
+from accel.ast.combinators.folds import UNSEEDED, scan_total
 from accel.ast.combinators.reorder import permuted
 from accel.ast.handles.acc import Acc, Array, Vector
 from accel.ast.handles.checks import inner_array, of_rank, seed
 from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.extents import require_extents
 from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import I, add
 from accel.ast.scalars.floats import fromIntegral
 from accel.ast.tree.nodes import Direction, FoldSegments
 from accel.ast.tree.types import ScalarType, array_type
-from accel.errors import AccelShapeError, AccelTypeError, Where, here
+from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -92,13 +93,12 @@ def _by_lengths(name: str, f: Callable[..., object], z: object, xs: object, leng
 
 
 def by_lengths(name: str, lengths: object, where: Where | None) -> tuple[Acc[Any], Acc[Any], Acc[Any]]:
-    """Where segments of those lengths begin and end, as vectors of i64, and how many elements they have together."""
+    """Where segments of those lengths begin and end, and the lengths, as vectors of i64."""
     counts = _descriptor(name, lengths, where)
     # A sum that wraps is noticed: each segment's length is compared with what there is, from the first segment on.
     starts, _ = scan_total(name, add, 0, counts, Direction.LEFT)
     ends = map_arrays(name, lambda start, count: start + count, (starts, counts))
-    # Summed once more: the scan need not be done before the number of results is known, so it shares the loop over segments.
-    return starts, ends, fold_dimensions(name, add, 0, counts, 1, where)
+    return starts, ends, counts
 
 
 def _by_offsets(name: str, f: Callable[..., object], z: object, xs: object, offsets: object) -> Acc[Any]:
@@ -106,10 +106,8 @@ def _by_offsets(name: str, f: Callable[..., object], z: object, xs: object, offs
     array = inner_array(name, xs, where, given(f, z, xs, offsets))
     places = _descriptor(name, offsets, where)
     (known,), (extent,) = places.extents, unlift_items(name, places.shape)
-    if known == 0:
-        hint = "there is one more than segments: of no segments the offsets are `[0]`"
-        raise AccelShapeError(f"{name} needs at least one offset, got none", where, hint=hint)
-    segments = (None if known is None or known < 1 else known - 1,)
+    segments = (None if known is None else known - 1,)
+    require_extents(segments, where, name)
 
     def part(first: int) -> Acc[Any]:
         def source(ix: Exp[Any]) -> Exp[Any]:

@@ -6,7 +6,8 @@ In: handles. Out: extents, None where one is known at run time only. Raises `Acc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from accel.ast.handles.acc import Acc, Extents
@@ -22,13 +23,39 @@ one, those that are written, and those that are computed. What is concluded from
 """
 
 
-def require_extents(extents: Extents, where: Where | None, hint: str | None = None) -> None:
-    """Raises `AccelShapeError` if an extent is negative (then with the hint) or larger than `LARGEST_EXTENT`."""
+OTHER_SIZE: Final = "leave elements out before, by `A.take`, or add some, by `A.append`"
+"""What to do where a reshape is asked for another number of elements."""
+
+_LEAST: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "expand": ("sizes that are not negative, got {}", "where one may turn out less than 0 write `A.max(size, 0)`"),
+        "topK": ("a k that is not negative, got {}", "where it may turn out less than 0 write `A.max(k, 0)`"),
+        **dict.fromkeys(
+            ("foldSegOffsets", "fold1SegOffsets"),
+            (
+                "at least one offset, got none",
+                "there is one more than segments: of no segments the offsets are `[0]`",
+            ),
+        ),
+    }
+)
+"""What combinators need that have other words for an extent that may not be negative, and what to do."""
+
+
+def require_extents(extents: Extents, where: Where | None, name: str = "", hint: str | None = None) -> None:
+    """Raises `AccelShapeError` if an extent of what `name` makes is negative (then with the hint) or larger than
+    `LARGEST_EXTENT`."""
     for extent in extents:
         if extent is not None and extent < 0:
-            raise AccelShapeError(f"an extent is negative: {_listed(extents)}", where, hint=hint)
+            needed, advice = _LEAST.get(
+                name,
+                ("extents that are not negative, got {}", "where one may turn out less than 0 write `A.max(n, 0)`"),
+            )
+            raise AccelShapeError(f"{name} needs {needed.format(_listed(extents))}", where, hint=hint or advice)
     for extent in extents:
         if extent is not None and extent > LARGEST_EXTENT:
+            if name == "expand":  # the extent is not the sum, which may have wrapped
+                raise AccelShapeError("expand needs sizes that come to at most 2**47 elements, got more", where)
             raise AccelShapeError(f"an extent is too large: {_listed(extents)}; the largest is 2**47", where)
 
 
@@ -76,11 +103,12 @@ def intersection(arrays: Sequence[Acc[Any]]) -> Extents:
     return tuple(_least(column) for column in columns)
 
 
-def shape_extents(shape: ScalarNode, where: Where | None) -> Extents:
-    """The extents of a shape that was written with numbers. Raises `AccelShapeError` if one is negative or too large."""
+def shape_extents(name: str, shape: ScalarNode, where: Where | None) -> Extents:
+    """The extents of a shape that `name` was given with numbers. Raises `AccelShapeError` if one is negative or too large."""
     assert isinstance(shape, MakeTuple)
     extents = tuple(int(item.value) if isinstance(item, Literal) else None for item in shape.items)
-    require_extents(extents, where, "no extent is inferred: write `A.size(xs) // n`" if -1 in extents else None)
+    hint = "no extent is inferred: write `A.size(xs) // n`" if -1 in extents else None
+    require_extents(extents, where, name, hint)
     return extents
 
 

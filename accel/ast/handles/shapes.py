@@ -30,6 +30,6 @@ def shape_of(name: str, shape: object, where: Where | None, after: object = None
             hint = f"the shape comes first: write `A.{name}({second}, {first})`"
         raise AccelTypeError(f"{name} needs a shape, got {describe(value)}", where, hint=hint)
     if isinstance(node, MakeTuple):
-        return node, shape_extents(node, where)
+        return node, shape_extents(name, node, where)
     assert isinstance(node.type, TupleType)
     return node, (None,) * len(node.type.items)

@@ -325,6 +325,7 @@ class Reshape:
 
     shape: ScalarNode
     array: ArrayNode
+    name: str
     types: tuple[ArrayType]
     where: Where | None
 

@@ -58,8 +58,8 @@ def _host_step(binding: Binding) -> Iterator[Step]:
             yield ir.Sort(binding.arrays[0], inputs, places, descending, binding.where)
         case HostCall(function, inputs):
             yield ir.HostCall(binding.arrays, function, inputs, binding.where)
-        case BindSizes(variables, function):
-            yield HostSizes(variables, function, binding.where)
+        case BindSizes(variables, function, name):
+            yield HostSizes(variables, function, binding.where, name)
         case RequireEqual(left, right, name, left_where, right_where, message):
             yield Require(left, right, name, binding.where, left_where, right_where, message)
         case _:

@@ -19,7 +19,7 @@ from accel.ir.lowering.frame import Frame, Point
 from accel.ir.lowering.names import element, elements
 from accel.ir.lowering.reductions import seeded, visiting
 from accel.ir.lowering.streams import Placed, reads, writes
-from accel.ir.nodes import Guard, ManyToOne, OneToOne, Operand, Remap, State, Stream, Within, Write
+from accel.ir.nodes import Guard, ManyToOne, OneToOne, Operand, Remap, Segment, State, Stream, Within, Write
 from accel.labelled.array import Extent, Label, SegmentLength
 from accel.labelled.nodes import Binding, FoldSegments, ScanSegments
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -39,7 +39,7 @@ def lower_fold_segments(leaf: LeafOfCluster, operation: FoldSegments, frame: Fra
     state = State(
         elements(binding.arrays, traversal), initial, operation.combine, operation.monoid, running=False, when=outer.guard,
         over=(*shape, Extent(None, 0)), products=operation.products, combinator=operation.name,
-        where=binding.where,
+        where=binding.where, segment=outer.index[-1],
     )  # fmt: skip
     statements = [
         *outer.needs,
@@ -64,8 +64,9 @@ def _bounds(
     difference = Stream(f"{count.name}_n", I64)
     extent = Extent(length.of.variable, length.of.offset + 1)
     check = Remap(
-        (first, last, count), (start, end, difference), (extent,) * 3, outer.guard, binding.where, operation.name
-    )
+        (first, last, count), (start, end, difference), (extent,) * 3, outer.guard, binding.where,
+        Segment(operation.name, outer.index[-1]),
+    )  # fmt: skip
     return [
         *reads((operation.starts, operation.ends), traversal, frame),
         (outer.depth, OneToOne((difference,), _MINUS, (end, start), outer.guard)),

@@ -57,9 +57,9 @@ def _step(step: Step, env: Environment, run: RunNest) -> None:
             shapes = [env.shape(array.shape) for array in arrays]
             made = called([read_only(env.arrays[source]) for source in sources], shapes, where)
             env.arrays.update(zip(arrays, map(np.copy, made), strict=True))
-        case HostSizes(variables, function, where):
+        case HostSizes(variables, function, where, name):
             extents = [int(extent) for extent in env.function(function)(())]
-            require_extents(tuple(extents), where)
+            require_extents(tuple(extents), where, name)
             env.sizes.update(zip(variables, extents, strict=True))
         case Require(left, right, name, where, left_where, right_where, message):
             if env.shape(left) != env.shape(right):

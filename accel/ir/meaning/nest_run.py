@@ -123,7 +123,8 @@ class Body:
         if total is not None:
             self._binder(state.finals)(total)
         elif not state.running:
-            raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where)
+            number = None if state.segment is None else self._index((state.segment,))()[0]
+            raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where, number)
 
     def extent(self, loop: For) -> int:
         """The loop's iterations; none where what it needs inside has none."""
@@ -239,13 +240,15 @@ class Body:
 
     def _remap(self, remap: Remap) -> Run:
         place, shape, bind = self._index(remap.arguments), self._env.shape(remap.bounds), self._binder(remap.outs)
+        segment = remap.segment
+        number = self._index(() if segment is None else (segment.number,))
 
         def run() -> None:
             index = place()
-            if remap.segments is None:
+            if segment is None:
                 faults.require_inside(index, shape, remap.where)
             else:
-                faults.require_segment((index[0], index[1]), shape[0] - 1, remap.segments, remap.where)
+                faults.require_segment(index[:2], *number(), shape[0] - 1, segment.combinator, remap.where)
             bind(index)
 
         return run

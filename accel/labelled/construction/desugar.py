@@ -36,12 +36,12 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
     """The results of a node. Raises `AccelShapeError` for shapes that cannot fit."""
     match node:
         case ast.Generate(shape, function):
-            extents = scope.extents([shape], node.where)
+            extents = scope.extents(node.name, [shape], node.where)
             return _one(scope, nodes.Generate(scope.function(function), node.name), node, extents)
         case ast.Map():
             return _map(node, scope)
         case ast.Backpermute(shape, function, array):
-            extents, source = scope.extents([shape], node.where), scope.value(array)
+            extents, source = scope.extents(node.name, [shape], node.where), scope.value(array)
             moved = nodes.Backpermute(scope.function(function), source.leaves, node.shrinking, node.name)
             return _one(scope, moved, node, extents)
         case ast.Gather(indices, array):
@@ -70,7 +70,7 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
         case ast.Slice(array, spec):
             return _slice(node, spec, scope.value(array), scope)
         case ast.Reshape(shape, array):
-            return _reshape(node, scope.extents([shape], node.where), scope.value(array), scope)
+            return _reshape(node, scope.extents(node.name, [shape], node.where), scope.value(array), scope)
         case ast.Sort(array, places, descending, name):
             source = scope.value(array)
             return _one(scope, nodes.Sort(source.leaves, places, descending, name), node, source.shape)
@@ -138,7 +138,7 @@ def _append(node: ast.Append, scope: Scope) -> tuple[Value]:
     axis = node.axis
     first, second = [Value((), side.shape[:axis] + side.shape[axis + 1 :], side.where) for side in (left, right)]
     _, after = scope.require(first, second, f"{node.name} (its own dimension aside)", node.where)
-    shape = (*left.shape[:axis], *scope.extents([node.extent], node.where), *left.shape[axis + 1 :])
+    shape = (*left.shape[:axis], *scope.extents(node.name, [node.extent], node.where), *left.shape[axis + 1 :])
     return _one(scope, nodes.Generate(_either(left, right, axis), node.name), node, shape, after)
 
 
@@ -199,7 +199,7 @@ def _scan_segments(node: ast.ScanSegments, scope: Scope) -> tuple[Value, ...]:
     starts, ends, after = _bounds(node, source, scope)
     shape = source.shape
     if node.extent is not None:
-        shape = (*shape[:-1], *scope.extents([node.extent], node.where))
+        shape = (*shape[:-1], *scope.extents(node.name, [node.extent], node.where))
     function, seed = scope.function(node.function), _seed(node.initial, scope)
     scan = nodes.ScanSegments(
         function, seed, starts, ends, source.leaves, node.direction, node.form, UNKNOWN, node.name
@@ -265,7 +265,7 @@ def _filter(node: ast.Filter, scope: Scope) -> tuple[Value, ...]:
 
 def _replicate(node: ast.Replicate, spec: Sequence[ScalarNode | None], source: Value, scope: Scope) -> tuple[Value]:
     """New dimensions: the result's index without them is the source's."""
-    new = iter(scope.extents([item for item in spec if item is not None], node.where))
+    new = iter(scope.extents("replicate", [item for item in spec if item is not None], node.where))
     old = iter(source.shape)
     shape = tuple([next(old) if item is None else next(new) for item in spec])
     index = [Variable(axis, I64) for axis in range(len(spec))]
@@ -289,7 +289,7 @@ def _assert(node: ast.Assert, scope: Scope) -> tuple[Value]:
     """A size that is one if the condition holds and zero otherwise, required to be one; views that come after that."""
     one, zero = (Literal(I64, value, node.where) for value in (1, 0))
     holds = Operation(Operator.SELECT, (node.condition, one, zero), I64, node.where)
-    found, source = scope.extents([holds], node.where), scope.value(node.array)
+    found, source = scope.extents("assert_", [holds], node.where), scope.value(node.array)
     scope.emit(nodes.RequireEqual(found, (Extent(None, 1),), "assert_", message=node.message), (), node.where)
     after = (scope.bindings[-1].label,)
     views = [scope.emit(nodes.Reshape((a,)), [(a.element, a.shape)], node.where, after)[0] for a in source.leaves]

@@ -128,17 +128,17 @@ class Scope:
         value = self.value(node)
         return value.leaves, self.building.sizes.resolve_shape(value.shape)
 
-    def extents(self, results: Sequence[ScalarNode], where: Where | None) -> Shape:
-        """Scalars as extents: symbolic where they are one, else computed on the host before what needs them.
+    def extents(self, name: str, results: Sequence[ScalarNode], where: Where | None) -> Shape:
+        """Scalars as extents of what `name` makes: symbolic where they are one, else computed on the host before it.
 
         Raises `AccelShapeError` for a constant that is negative or too large.
         """
         function = self.scalars(results)
-        shape = tuple([self._extent(function, i, where) for i in range(len(function.body.results))])
-        require_extents(tuple([extent.offset if extent.variable is None else None for extent in shape]), where)
+        shape = tuple([self._extent(name, function, i, where) for i in range(len(function.body.results))])
+        require_extents(tuple([extent.offset if extent.variable is None else None for extent in shape]), where, name)
         return shape
 
-    def _extent(self, function: Function, position: int, where: Where | None) -> Extent:
+    def _extent(self, name: str, function: Function, position: int, where: Where | None) -> Extent:
         operand: Operand = function.body.results[position]
         match operand:
             case Extent():
@@ -146,18 +146,18 @@ class Scope:
             case Constant():
                 return Extent(None, int(operand.value))
             case Variable():
-                return Extent(self._bind_size(select_results(function, [position]), where), 0)
+                return Extent(self._bind_size(name, select_results(function, [position]), where), 0)
             case _:
                 assert_never(operand)
 
-    def _bind_size(self, function: Function, where: Where | None) -> SizeVariable:
+    def _bind_size(self, name: str, function: Function, where: Where | None) -> SizeVariable:
         """The variable for a computed extent; equal computations share it."""
         sizes, computed = self.building.sizes, self.building.computed
         function = rewrite.rename(function, lambda o: sizes.resolve(o) if isinstance(o, Extent) else o)
         if function in computed and self._lies_in(computed[function][1]):
             return computed[function][0]
         variable = self.rigid()
-        self.emit(nodes.BindSizes((variable,), function), (), where)
+        self.emit(nodes.BindSizes((variable,), function, name), (), where)
         computed[function] = (variable, self.region)
         return variable
 

@@ -26,6 +26,8 @@ from accel.labelled.array import Shape, SizeVariable
 from accel.labelled.nodes import Equality
 
 _ADDRESS_SPACE = 1 << 63
+_WRAPS = 1 << 64
+"""Where sums of 64 bits begin again."""
 
 
 def index(position: Sequence[int], shape: Sequence[int], where: Where | None) -> AccelIndexError:
@@ -52,30 +54,56 @@ def division(spelt: str, where: Where | None) -> AccelZeroDivisionError:
     return AccelZeroDivisionError(f"an integer is divided by zero: {spelt}", where, hint=hint)
 
 
-def segment(start: int, end: int, extent: int, name: str, where: Where | None) -> AccelShapeError:
-    """A segment of the combinator `name` lies outside of the elements, or ends before it begins."""
-    what = f"{name}: a segment from {start} to {end}"
-    hint = "lengths are not negative, and come to no more elements than there are; offsets do not decrease, and lie among them"
-    if end < start:
-        return AccelShapeError(f"{what} ends before it begins", where, hint=hint)
-    return AccelShapeError(f"{what} of {extent} elements lies outside of them", where, hint=hint)
+def segment(bounds: Sequence[int], number: int, extent: int, name: str, where: Where | None) -> AccelShapeError:
+    """The first segment of the combinator `name` that lies outside of the elements, or ends before it begins.
+
+    Segments before it are right, so what the descriptor has for this one is wrong.
+    """
+    start, end = bounds
+    if name in _BY_OFFSETS:
+        if end < start:
+            got, needed = f"{end} after {start} at index {number + 1}", "offsets that do not decrease"
+        else:
+            wrong, place = (start, number) if not 0 <= start <= extent else (end, number + 1)
+            got, needed = f"{wrong} at index {place}", f"offsets from 0 to {extent}, the number of elements"
+        hint = "segment k has the elements from `offsets[k]` to before `offsets[k + 1]`; an empty one has equal offsets"
+    else:
+        length = (end - start + _WRAPS // 2) % _WRAPS - _WRAPS // 2  # their sum may have wrapped
+        got, needed = f"{length} at index {number}", "lengths that are not negative"
+        if length >= 0:
+            needed = f"lengths that come to at most {extent}, the number of elements"
+            got = f"{start + length} with the {got}"
+        hint = "an empty segment has length 0; elements behind the last segment are left out"
+    return AccelShapeError(f"{name} needs {needed}, got {got}", where, hint=hint)
 
 
-def require_segment(bounds: tuple[int, int], extent: int, name: str, where: Where | None) -> None:
+def require_segment(bounds: Sequence[int], number: int, extent: int, name: str, where: Where | None) -> None:
     """Raises the error of `segment` unless a segment from the first to before the second lies in the elements."""
     if not 0 <= bounds[0] <= bounds[1] <= extent:
-        raise segment(*bounds, extent, name, where)
+        raise segment(bounds, number, extent, name, where)
 
 
-def empty_row(name: str, shape: Sequence[int], where: Where | None) -> AccelValueError:
-    """The fold without a seed that the user knows as `name` met rows without elements; `shape` is the folded array's."""
+_BY_OFFSETS = frozenset({"foldSegOffsets", "fold1SegOffsets"})
+"""The combinators whose descriptor says where segments begin, not how long they are."""
+
+
+def empty_row(name: str, shape: Sequence[int], where: Where | None, number: int | None = None) -> AccelValueError:
+    """The fold without a seed that the user knows as `name` met rows without elements; `shape` is the folded array's.
+
+    number: of the segment that is empty, if segments are folded.
+    """
     message = f"{name} of an empty row: the array has shape {tuple(shape)}"
-    if name in _OF_SEGMENTS:
-        message = f"{name} of an empty segment"
-    return AccelValueError(message, where, hint=f"write {_SEEDED.get(name, '`fold`')} with an initial value")
+    if number is not None:
+        message = f"{name} of an empty segment: the one at index {number}"
+    hint = f"write {_SEEDED.get(name, '`fold`')} with an initial value"
+    if name in _OF_PLACES:
+        hint = "there is no place to give: choose by `A.acond(A.null(xs), …)`"
+    return AccelValueError(message, where, hint=hint)
 
 
-_OF_SEGMENTS = frozenset({"fold1Seg", "fold1SegOffsets"})
+_OF_PLACES = frozenset({"argmin", "argmax"})
+"""The folds that give where an element stands."""
+
 
 _SEEDED: Mapping[str, str] = MappingProxyType(
     {
@@ -91,7 +119,8 @@ _SEEDED: Mapping[str, str] = MappingProxyType(
 
 def reshape(before: Sequence[int], wanted: Sequence[int], where: Where | None) -> AccelShapeError:
     """A reshape to a shape of another size."""
-    return AccelShapeError(f"an array of shape {tuple(before)} cannot be reshaped to {tuple(wanted)}", where)
+    message = f"an array of shape {tuple(before)} cannot be reshaped to {tuple(wanted)}"
+    return AccelShapeError(message, where, hint=known_extents.OTHER_SIZE)
 
 
 def unequal(

@@ -197,8 +197,8 @@ def _bind(binding: Binding, env: Environment) -> None:
             shapes = [env.shape(array.shape) for array in arrays]
             made = called([read_only(env.arrays[array]) for array in inputs], shapes, where)
             env.arrays.update(zip(arrays, map(np.copy, made), strict=True))
-        case BindSizes(variables, function):
-            _bind_sizes(variables, env.function(function), env, where)
+        case BindSizes(variables, function, name):
+            _bind_sizes(variables, env.function(function), env, where, name)
         case RequireEqual(left, right, name, left_where, right_where, message):
             if env.shape(left) != env.shape(right):
                 spots = where, left_where, right_where
@@ -308,8 +308,8 @@ def _segments(binding: Binding, operation: FoldSegments | ScanSegments, env: Env
     described = env.elements((operation.starts, operation.ends))
     *_, extent = env.shape(operation.inputs[0].shape)
     for number, row in enumerate(_rows(operation.inputs, env) if count else ()):
-        for start, end in described[number * count : (number + 1) * count]:
-            faults.require_segment((int(start), int(end)), extent, operation.name, binding.where)
+        for place, (start, end) in enumerate(described[number * count : (number + 1) * count]):
+            faults.require_segment((int(start), int(end)), place, extent, operation.name, binding.where)
             yield row[int(start) : int(end)]
 
 
@@ -327,7 +327,9 @@ def _fold_rows(
         elif seed is not None:
             results.append(seed)
         else:
-            raise faults.empty_row(operation.name, (*env.shape(binding.arrays[0].shape), 0), binding.where)
+            shape = env.shape(binding.arrays[0].shape)
+            number = len(results) % shape[-1] if isinstance(operation, FoldSegments) else None
+            raise faults.empty_row(operation.name, (*shape, 0), binding.where, number)
     env.store(binding.arrays, results)
 
 
@@ -379,9 +381,11 @@ def _filter(arrays: Sequence[Array], predicate: Prepared, inputs: Sequence[Array
     env.store(vectors, (element for row in kept for element in row))
 
 
-def _bind_sizes(variables: Sequence[SizeVariable], call: Prepared, env: Environment, where: Where | None) -> None:
+def _bind_sizes(
+    variables: Sequence[SizeVariable], call: Prepared, env: Environment, where: Where | None, name: str
+) -> None:
     extents = tuple([int(extent) for extent in call(())])
-    require_extents(extents, where)
+    require_extents(extents, where, name)
     env.sizes.update(zip(variables, extents, strict=True))
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from accel.ast.combinators.construct import fill
+from accel.ast.combinators.construct import filled
 from accel.ast.combinators.elementwise import map_arrays, map_node
 from accel.ast.combinators.folds import fold_array, scanl1, scanlTotal
 from accel.ast.combinators.permutations import placed_once
@@ -49,7 +49,9 @@ def expand(
     forbid_nested("expand", (sized,), where)
     sizes = map_node("expand", sized, (array,), array.extents, where)
     starts, total = scanlTotal(add, 0, sizes)
-    owners = scanl1(max, placed_once("expand", fill((_extent(sizes, total),), 0), _first(sizes, starts), where))
+    owners = scanl1(
+        max, placed_once("expand", filled("expand", (_extent(sizes, total),), 0), _first(sizes, starts), where)
+    )
 
     def made(ix: Exp[Any], pair: Exp[Any]) -> object:
         return apply(element, [pair[0], indexHead(ix) - pair[1]], "the element function of expand", where)

@@ -58,7 +58,7 @@ def _appended(name: str, axis: int, xs: object, ys: object) -> Acc[Any]:
     known = [right.extents[k] if extent is None else extent for k, extent in enumerate(left.extents)]
     ends = left.extents[at], right.extents[at]
     known[at] = None if None in ends else sum(extent or 0 for extent in ends)
-    require_extents(tuple(known), where)
+    require_extents(tuple(known), where, name)
     extent = apply(Operator.ADD, *[_extent(each.node, at, where) for each in (left, right)], where=where)
     node = Append(extent, at, left.node, right.node, name, (left.type,), where)
     return Acc(node, tuple(known))

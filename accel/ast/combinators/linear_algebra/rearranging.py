@@ -84,7 +84,7 @@ def subdivide(axis: int, b: Num, xs: Acc[Array[tuple[*Ix], E]]) -> Acc[Array[tup
     count = Exp[np.int64](operations.apply(Operator.QUOT, extents[at].node, node, where=where))
     known: Extents = (None if extent is None or number is None else extent // number, number)
     shape = index_of([*extents[:at], count, block, *extents[at + 1 :]]).node
-    return reshaped(shape, (*array.extents[:at], *known, *array.extents[at + 1 :]), array, where)
+    return reshaped("subdivide", shape, (*array.extents[:at], *known, *array.extents[at + 1 :]), array, where)
 
 
 @overload
@@ -112,8 +112,8 @@ def flatten(axis: Any = None, xs: Any = None) -> Acc[Any]:
     shape = index_of([*extents[:at], extents[at] * extents[at + 1], *extents[at + 2 :]]).node
     merged = product(array.extents[at : at + 2])
     known = (*array.extents[:at], merged, *array.extents[at + 2 :])
-    require_extents(known, where)
-    return reshaped(shape, known, array, where)
+    require_extents(known, where, "flatten")
+    return reshaped("flatten", shape, known, array, where)
 
 
 def flip(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:

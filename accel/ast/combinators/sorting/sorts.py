@@ -17,11 +17,12 @@ from accel.ast.combinators.reorder import gather, permuted
 from accel.ast.handles.acc import Acc, Array, Num
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.extents import require_extents
 from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.tree.nodes import Literal, Sort
 from accel.ast.tree.types import I64, ComplexType, ElementType, ScalarType, TupleType, array_type
-from accel.errors import AccelShapeError, AccelTypeError, AccelValueError, Where, here
+from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Ix = TypeVarTuple("Ix")
 K = TypeVar("K")
@@ -81,8 +82,8 @@ def topK(
     array = _ordered_array("topK", xs, where, (k, xs))
     count = whole_typed(raw(k), "the k of topK", where)
     extent = array.extents[-1]
-    if isinstance(count, Literal) and count.value < 0:
-        raise AccelShapeError(f"topK: there are no {count.value} largest", where, hint="write a number from 0 on")
+    if isinstance(count, Literal):
+        require_extents((int(count.value),), where, "topK")
     if isinstance(count, Literal) and extent is not None and count.value > extent:
         raise AccelValueError(f"topK: a row of {extent} elements has no {count.value} largest", where)
     places = _places("topK", array, where, descending=True)

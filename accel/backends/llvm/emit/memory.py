@@ -7,7 +7,7 @@ here with one more dimension, of one element (`calls/in_place.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from accel.ast.tree.types import I64, ScalarType
@@ -53,8 +53,10 @@ class Memory:
 
     # Checks.
 
-    def check(self, index: Sequence[Value], mask: str | None, site: IndexSite) -> None:
-        """Leaves the function if, where `mask` is set, an index lies outside of the site's shape."""
+    def check(
+        self, index: Sequence[Value], mask: str | None, site: IndexSite, more: Callable[[], Sequence[Value]] = tuple
+    ) -> None:
+        """Leaves the function if, where `mask` is set, an index lies outside of the site's shape. more: as of `fail_if`."""
         wrong: list[str] = []
         writer = self._writer
         together: dict[str, list[str]] = {}
@@ -74,7 +76,7 @@ class Memory:
         wrong += [any_reaches(writer, positions, bound) for bound, positions in together.items()]
         wrong += [any_narrow_reaches(writer, positions, bound) for bound, positions in narrow.items()]
         for one in wrong:
-            self.fail_if(one, index, site)
+            self.fail_if(one, index, site, more)
 
     def _words(self, position: Value) -> str | None:
         """What an index is made of, where half as many registers of that are compared, and lanes taken from them, sooner."""
@@ -87,20 +89,26 @@ class Memory:
         last = self.routine.code.emit(f"add i64 {position.base}, {position.stride * (self._writer.lanes - 1)}")
         return [position.base, last]
 
-    def fail_if(self, wrong: str, index: Sequence[Value], site: Site) -> None:
-        """Leaves the function where the i1 holds; in the recording form says which site, at which index, first."""
+    def fail_if(
+        self, wrong: str, index: Sequence[Value], site: Site, more: Callable[[], Sequence[Value]] = tuple
+    ) -> None:
+        """Leaves the function where the i1 holds; in the recording form says which site, at which index, first.
+
+        more: what the site has to say beside the index, which only the recording form computes.
+        """
         routine = self.routine
         if self._sites is None:
             self._leave_if(wrong)
             return
         self._sites.append(site)
+        said = [*index, *more()]
         # Functions of states return to code that goes on: what was found first stays, and whoever fails later leaves, too.
         clear = routine.code.emit(f"icmp eq i64 {routine.load('i64', self.view.address(FAILED))}, 0")
         with routine.when(wrong):
             with routine.when(clear):
                 faults = self.view.word(FAULTS, "ptr")
                 routine.store("i64", str(len(self._sites) - 1), faults)
-                for place, position in enumerate(index):
+                for place, position in enumerate(said):
                     routine.store("i64", self._writer.one(position), routine.offset(faults, place + 1))
             self._fail()
             # What follows is never reached; the next block begins here.

@@ -158,9 +158,10 @@ class Statements:
         match statement:
             case OneToOne() | OneToMaybe() | Within():
                 return self._functions.apply(statement.function, streams.values(statement.arguments), mask)
-            case Remap(_, arguments, bounds, _, where, segments):
+            case Remap(_, arguments, bounds, _, where, segment):
                 index = streams.values(arguments)
-                memory.check(index, mask, IndexSite(bounds, where, segments))
+                site = IndexSite(bounds, where, segment)
+                memory.check(index, mask, site, lambda: streams.values(site.more))
                 return index
             case Read(_, array, index):
                 return [memory.read(array, streams.values(index), mask)]

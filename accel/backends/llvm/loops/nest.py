@@ -325,7 +325,8 @@ class Levels:
             if state.when is not None:
                 exists = self.writer.one(self.streams.value(state.when))
                 absent = routine.code.emit(f"and i1 {absent}, {exists}")
-            self.memory.fail_if(absent, [], EmptySite(state))
+            site = EmptySite(state)
+            self.memory.fail_if(absent, [], site, lambda: self.streams.values(site.more))
             return record.load(routine, total, 1)
         slots = [routine.slot(type_) for type_ in record.types]
         for slot, type_, value in zip(slots, record.types, initial, strict=True):

@@ -179,9 +179,9 @@ class Body:
                 self._assign([statement.out], inline(statement.function, texts, writer, self.context))
             case ManyToOne():
                 self._step(statement)
-            case Remap(outs, arguments, bounds, _, where, segments):
+            case Remap(outs, arguments, bounds, _, where, segment):
                 index = [index_text(argument) for argument in arguments]
-                inside = self.context.checked(writer, index, IndexSite(bounds, where, segments))
+                inside = self.context.checked(writer, index, IndexSite(bounds, where, segment))
                 self._assign(outs, [f"{inside} ? {text} : 0" for text in index])
             case Read(out, array, index):
                 self._assign([out], [self._element(array, index)])

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.code.checks import misleads
-from accel.backends.opencl.code.naming import ERROR, element, extent_number, extent_text
+from accel.backends.opencl.code.naming import ERROR, element, extent_number, extent_text, index_text
 from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.scalar import expression
 from accel.backends.opencl.code.spelling import c_type, constant
@@ -49,14 +49,14 @@ class Context:
         return replace(self, trusts=not misleads(nest), bounded=frozenset(out for outs in checked for out in outs))
 
     def fail(self, writer: Writer, index: Sequence[str], site: Site) -> None:
-        """Record that a check failed."""
+        """Record that a check failed; `index` begins with the offending one, if there is one."""
         if self.sites is None:
             writer.line(f"{ERROR}[0] = 1;")
             return
         self.sites.append(site)
         with writer.block(f"if ({ERROR}[0] == 0)"):
             writer.line(f"{ERROR}[0] = {len(self.sites)};")
-            for axis, text in enumerate(index, 1):
+            for axis, text in enumerate([*index, *map(index_text, site.more)], 1):
                 writer.line(f"{ERROR}[{axis}] = {text};")
 
     def checked(self, writer: Writer, index: Sequence[str], site: IndexSite) -> str:
