@@ -36,6 +36,7 @@ from typing import Any, Literal, Never, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 
+from accel.ast.combinators.control import NamedArrays
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
@@ -55,7 +56,7 @@ def type_variables() -> str:
     lines += ['I = TypeVar("I", bound=np.integer[Any])']
     lines += ['N = TypeVar("N", bound=np.number[Any])', 'Fl = TypeVar("Fl", bound=np.inexact[Any])']
     lines += ['Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])']
-    lines.append('F = TypeVar("F")')
+    lines += ['F = TypeVar("F")', 'T = TypeVar("T", bound=NamedArrays)']
     lines += [
         f'{name} = TypeVar("{name}")'
         for letter, most in (("E", LIFTED), ("A", ITEMS))
@@ -263,8 +264,11 @@ def zips() -> Signatures:
 
 
 def control() -> Signatures:
-    """`acond`, `sfoldl`, `match`. Of one signature over all structures mypy would let the branches of `acond` differ."""
-    structures = ["Acc[A1]"] + [items([f"Acc[{a}]" for a in numbered("A", n)]) for n in range(2, ITEMS + 1)]
+    """`acond`, `sfoldl`, `match`. Of one signature over all structures mypy would let the branches of `acond` differ.
+
+    A named tuple is a tuple, too: its overload stands before theirs.
+    """
+    structures = ["Acc[A1]", "T"] + [items([f"Acc[{a}]" for a in numbered("A", n)]) for n in range(2, ITEMS + 1)]
     acond = [f"(c: Exp[np.bool_], a: {s}, b: {s}) -> {s}" for s in structures]
     return {"acond": acond, "sfoldl": scalar_folds(), "match": matches()}
 

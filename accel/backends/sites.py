@@ -83,8 +83,8 @@ def fault(site: Site, index: Sequence[int], size: Callable[[SizeVariable], int])
         case IndexSite(shape, where):
             return faults.index(index[: len(shape)], numbers(shape), where)
         case EmptySite(state):
-            number = None if state.segment is None else index[0]
-            return faults.empty_row(state.combinator, numbers(state.over), state.where, number)
+            of = None if state.segment is None else index[0]
+            return faults.empty_row(state.combinator, numbers(state.over), state.where, of)
         case _:
             assert_never(site)
 

@@ -75,7 +75,8 @@ def test_named_tuples_of_arrays_stay_what_they_are() -> None:
 
     start = State(A.use(np.zeros(2)), A.unit(A.constant(0)))
     looped = A.awhile(lambda s: A.map(lambda k: k < 3, s.turns), more, start)
-    chosen: Any = A.acond(A.constant(True), A.compute(looped), start)  # Any: mypy knows tuples of arrays here
+    chosen = A.acond(A.constant(True), A.compute(looped), start)
+    assert type(chosen) is State
     again = A.iterate(2, more, chosen)
     doubled = A.foreign_acc(host, lambda s: State(A.map(lambda x: x * 2, s.xs), s.turns), again)
     plain = A.foreign_acc(lambda s: (s[0] * 3, s[1]), lambda s: s, (again.xs, again.turns))

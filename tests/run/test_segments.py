@@ -244,11 +244,11 @@ def _sum_and_scan(xs: Vector, lengths: Vector) -> Vector:
     return A.zip(A.foldSeg(A.add, 0, xs, lengths), A.scanlTotalSeg(A.add, 0, xs, lengths)[1])
 
 
-FUSED: dict[str, Callable[[Vector, Vector], Vector]] = {
+FUSED: dict[str, Callable[[Vector, Vector], object]] = {
     "of what a filter kept": lambda xs, lengths: A.foldSeg(A.add, 0, xs, _kept(lengths)),
     "scanned, of what a filter kept": lambda xs, lengths: A.scanl1Seg(A.add, xs, _kept(lengths)),
     "beside a scan": _sum_and_scan,
-    "of rows": lambda xs, lengths: A.foldSeg(A.add, 0, A.reshape((2, 5), xs), lengths),
+    "of rows": lambda xs, lengths: A.foldSeg(A.add, 0, A.replicate((2, A.All), xs), lengths),
     "of reversed lengths": lambda xs, lengths: A.foldSeg(A.add, 0, A.reverse(xs), A.reverse(A.reverse(lengths))),
 }
 

@@ -7,7 +7,7 @@ over all structures: mypy checks a lambda once for each overload of what it is p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import Any, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
 
@@ -32,6 +32,14 @@ Structure: TypeAlias = Union[Acc[Any], tuple["Structure", ...]]
 # Any: tuples within tuples. A bound that names itself, as `Structure` does, makes mypy 2.4 crash where a lambda folds rows.
 State = TypeVar("State", bound=Union[Acc[Any], tuple[Union[Acc[Any], tuple[Any, ...]], ...]])
 Value = TypeVar("Value", bound=Union[Exp[Any], Acc[Any], tuple[Union[Acc[Any], tuple[Any, ...]], ...]])
+
+
+class NamedArrays(Protocol):
+    """A `NamedTuple` of array computations, for mypy, by what no other tuple has. Of two classes mypy makes only this."""
+
+    def _asdict(self) -> dict[str, Any]:  # Any: fields are tuples of arrays, too
+        """The arrays by the names of the fields."""
+        ...
 
 
 def flatten_structure(what: str, value: object, where: Where | None) -> tuple[Acc[Any], ...]:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Never, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 
+from accel.ast.combinators.control import NamedArrays
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
@@ -65,6 +66,7 @@ N = TypeVar("N", bound=np.number[Any])
 Fl = TypeVar("Fl", bound=np.inexact[Any])
 Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 F = TypeVar("F")
+T = TypeVar("T", bound=NamedArrays)
 E1 = TypeVar("E1")
 E2 = TypeVar("E2")
 E3 = TypeVar("E3")
@@ -1672,6 +1674,8 @@ def rnz(
 ) -> Acc[Array[tuple[*Ix], F]]: ...
 @overload
 def acond(c: Exp[np.bool_], a: Acc[A1], b: Acc[A1]) -> Acc[A1]: ...
+@overload
+def acond(c: Exp[np.bool_], a: T, b: T) -> T: ...
 @overload
 def acond(c: Exp[np.bool_], a: tuple[Acc[A1], Acc[A2]], b: tuple[Acc[A1], Acc[A2]]) -> tuple[Acc[A1], Acc[A2]]: ...
 @overload

@@ -18,6 +18,7 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import call
 from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.literals import describe, natural_type, typed, untyped, whole_number, whole_typed
+from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import Literal, Parameter, Project, ScalarNode, ShapeOf, While
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType, TupleType, index_type, number_type
@@ -29,6 +30,7 @@ E1 = TypeVar("E1")
 E2 = TypeVar("E2")
 F = TypeVar("F")
 G = TypeVar("G", bound=np.generic)
+R = TypeVar("R", bound=Record)
 Fl = TypeVar("Fl", bound=np.inexact[Any])
 Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 
@@ -223,6 +225,12 @@ def constant(v: object, dtype: object = None) -> Exp[Any]:
 
 
 @overload
+def cond(c: Exp[np.bool_], a: R, b: R) -> Exp[R]: ...
+@overload
+def cond(c: Exp[np.bool_], a: R, b: Exp[R]) -> Exp[R]: ...
+@overload
+def cond(c: Exp[np.bool_], a: Exp[R], b: R) -> Exp[R]: ...
+@overload
 def cond(c: Exp[np.bool_], a: Exp[E], b: Exp[E] | E | int) -> Exp[E]: ...
 @overload
 def cond(c: Exp[np.bool_], a: Exp[Fl], b: float) -> Exp[Fl]: ...
@@ -255,6 +263,12 @@ def cond(c: object, a: object, b: object) -> Exp[Any]:
     return Exp(operations.choose(raw(c), raw(a), raw(b), where, "cond"))
 
 
+@overload
+def select(c: Exp[np.bool_], a: R, b: R) -> Exp[R]: ...
+@overload
+def select(c: Exp[np.bool_], a: R, b: Exp[R]) -> Exp[R]: ...
+@overload
+def select(c: Exp[np.bool_], a: Exp[R], b: R) -> Exp[R]: ...
 @overload
 def select(c: Exp[np.bool_], a: Exp[E], b: Exp[E] | E | int) -> Exp[E]: ...
 @overload

@@ -396,6 +396,5 @@ class Result:
 
 ArrayNode: TypeAlias = Union[
     Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
-    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Assert, Acond, Awhile, Result, Sort,
-    HostCall,
+    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Assert, Acond, Awhile, Result, Sort, HostCall,
 ]  # fmt: skip

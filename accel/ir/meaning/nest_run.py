@@ -248,7 +248,7 @@ class Body:
             if segment is None:
                 faults.require_inside(index, shape, remap.where)
             else:
-                faults.require_segment(index[:2], *number(), shape[0] - 1, segment.combinator, remap.where)
+                faults.require_segment(index[:2], number()[0], shape[0] - 1, segment.combinator, remap.where)
             bind(index)
 
         return run

@@ -198,7 +198,9 @@ def _bind(binding: Binding, env: Environment) -> None:
             made = called([read_only(env.arrays[array]) for array in inputs], shapes, where)
             env.arrays.update(zip(arrays, map(np.copy, made), strict=True))
         case BindSizes(variables, function, name):
-            _bind_sizes(variables, env.function(function), env, where, name)
+            extents = tuple([int(extent) for extent in env.function(function)(())])
+            require_extents(extents, where, name)
+            env.sizes.update(zip(variables, extents, strict=True))
         case RequireEqual(left, right, name, left_where, right_where, message):
             if env.shape(left) != env.shape(right):
                 spots = where, left_where, right_where
@@ -379,14 +381,6 @@ def _filter(arrays: Sequence[Array], predicate: Prepared, inputs: Sequence[Array
         assert extent.variable is not None, "a filter's extent is a size variable"
         env.sizes[extent.variable] = sum(map(len, kept))
     env.store(vectors, (element for row in kept for element in row))
-
-
-def _bind_sizes(
-    variables: Sequence[SizeVariable], call: Prepared, env: Environment, where: Where | None, name: str
-) -> None:
-    extents = tuple([int(extent) for extent in call(())])
-    require_extents(extents, where, name)
-    env.sizes.update(zip(variables, extents, strict=True))
 
 
 def _awhile(arrays: Sequence[Array], operation: Awhile, env: Environment) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future
-from typing import TypeAlias, assert_type
+from typing import NamedTuple, TypeAlias, assert_type
 
 import numpy as np
 from numpy import bool_ as b1
@@ -70,6 +70,25 @@ def loops(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
     assert_type(both, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
     nested = A.awhile(lambda s: A.map(lambda x: x < 3, A.sum(s[0])), lambda s: (s[0], (s[1][0], s[0])), (v, (m, v)))
     assert_type(nested, tuple[A.Acc[A.Vector[f4]], tuple[A.Acc[A.Matrix[np.float64]], A.Acc[A.Vector[f4]]]])
+
+
+class State(NamedTuple):
+    xs: A.Acc[A.Vector[f4]]
+    turns: A.Acc[A.Scalar[i8]]
+
+
+def more(s: State) -> State:
+    return State(A.map(lambda x: x * 2, s.xs), A.map(lambda k: k + 1, s.turns))
+
+
+def named_tuples(c: A.Exp[b1], s: State, p: tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[i8]]]) -> None:
+    assert_type(A.acond(c, s, more(s)), State)
+    assert_type(A.acond(c, s, s).turns, A.Acc[A.Scalar[i8]])
+    assert_type(A.acond(c, p, s), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[i8]]])
+    assert_type(A.awhile(lambda t: A.map(lambda k: k < 3, t.turns), more, s), State)
+    assert_type(A.iterate(3, lambda t: more(t), s), State)
+    assert_type(A.iiterate(3, lambda i, t: more(t), s).xs, A.Acc[A.Vector[f4]])
+    assert_type(A.assert_(c, "no", A.compute(s)), State)
 
 
 def folds_of_dimensions(m: A.Acc[A.Matrix[f4]], c: A.Acc[A.Array[A.DIM3, f8]]) -> None:

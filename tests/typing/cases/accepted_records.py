@@ -37,6 +37,20 @@ def expressions(p: A.Exp[Point], s: A.Exp[Segment], v: A.Acc[A.Vector[f4]]) -> N
     assert_type(A.map(lambda x: Point.n(Point(x, 3)), v), A.Acc[A.Vector[i8]])
 
 
+def control(c: A.Exp[b1], p: A.Exp[Point], ps: A.Acc[A.Vector[Point]]) -> None:
+    assert_type(A.cond(c, p, p), A.Exp[Point])
+    assert_type(A.cond(c, Point(1, 2), Point(3, 4)), A.Exp[Point])
+    assert_type(A.cond(c, Point(1, 2), p), A.Exp[Point])
+    assert_type(A.select(c, Point(1, 2), Point(3, 4)), A.Exp[Point])
+    assert_type(A.while_(lambda q: Point.n(q) < 3, moved, p), A.Exp[Point])
+    assert_type(A.iterate(3, moved, p), A.Exp[Point])
+    assert_type(A.acond(c, ps, A.map(moved, ps)), A.Acc[A.Vector[Point]])
+    assert_type(
+        A.awhile(lambda qs: A.all(lambda q: Point.n(q) < 3, qs), lambda qs: A.map(moved, qs), ps),
+        A.Acc[A.Vector[Point]],
+    )
+
+
 def arrays(ps: A.Acc[A.Vector[Point]], x: np.ndarray[tuple[int], np.dtype[np.void]]) -> A.Acc[A.Vector[Point]]:
     assert_type(A.map(Point.x, ps), A.Acc[A.Vector[f4]])
     assert_type(A.map(moved, ps), A.Acc[A.Vector[Point]])
