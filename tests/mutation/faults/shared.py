@@ -39,8 +39,8 @@ FAULTS = (
     Fault(
         "extents may be negative",
         "backends/instructions.py",
-        "require_extents(extents, step.where)",
-        "require_extents(tuple(map(abs, extents)), step.where)",
+        "require_extents(extents, step.where, step.name)",
+        "require_extents(tuple(map(abs, extents)), step.where, step.name)",
         (_MESSAGES,),
     ),
     Fault(

@@ -92,10 +92,7 @@ class Memory:
     def fail_if(
         self, wrong: str, index: Sequence[Value], site: Site, more: Callable[[], Sequence[Value]] = tuple
     ) -> None:
-        """Leaves the function where the i1 holds; in the recording form says which site, at which index, first.
-
-        more: what the site has to say beside the index, which only the recording form computes.
-        """
+        """Leaves the function where the i1 holds; in the recording form says which site, at which index, first, and `more`."""
         routine = self.routine
         if self._sites is None:
             self._leave_if(wrong)
