@@ -1,6 +1,7 @@
 """Folds and scans of columns and rows beside NumPy and a pass over memory: `python -m benchmarks.columns [threads]`.
 
-Both run in turn in one process, many times; figures are minima of the time on the clock, and of the time of all processors.
+Both run in one process: some calls of the one, then as many of the other, for some rounds, each once no thread of the process
+runs any more. Figures are minima of a call's time on the clock, and of the time of all processors.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import accel as A
+from benchmarks.peers.rest import rest
+
+ROUNDS = 3
+CALLS = 10
+"""Of each in a round."""
 
 Floats = NDArray[np.float32]
 Vector = A.Acc[A.Vector[np.float32]]
@@ -93,10 +99,8 @@ def floats(*shape: int) -> Floats:
     return np.random.default_rng(0).random(shape, dtype=np.float32)
 
 
-def rows(
-    matrices: list[tuple[int, int]], cubes: list[tuple[int, int, int]], repeat: int, threads: int
-) -> Iterator[Row]:
-    """One for each program and shape."""
+def rows(matrices: list[tuple[int, int]], cubes: list[tuple[int, int, int]], calls: int, threads: int) -> Iterator[Row]:
+    """One for each program and shape, with so many calls in a round."""
     sums, maxima = A.runN(column_sums, threads=threads), A.runN(column_maxima, threads=threads)
     product, spread = A.runN(vector_times_matrix, threads=threads), A.runN(variances, threads=threads)
     running, times = A.runN(running_sums, threads=threads), A.runN(matrix_times_vector, threads=threads)
@@ -104,27 +108,28 @@ def rows(
     middle, outer = A.runN(middle_sums, threads=threads), A.runN(outer_sums, threads=threads)
     for shape in matrices:
         m, v = floats(*shape), floats(shape[0])
-        yield _row("column sums", shape, repeat, partial(sums, m), partial(np.sum, m, axis=0))
-        yield _row("column maxima", shape, repeat, partial(maxima, m), partial(np.max, m, axis=0))
-        yield _row("vector x matrix", shape, repeat, partial(product, v, m), partial(np.matmul, v, m))
+        yield _row("column sums", shape, calls, partial(sums, m), partial(np.sum, m, axis=0))
+        yield _row("column maxima", shape, calls, partial(maxima, m), partial(np.max, m, axis=0))
+        yield _row("vector x matrix", shape, calls, partial(product, v, m), partial(np.matmul, v, m))
         w = floats(shape[1])
-        yield _row("matrix x vector", shape, repeat, partial(times, m, w), partial(np.matmul, m, w))
-        yield _row("a pass over it", shape, repeat, partial(whole, m), partial(np.sum, m))
-        yield _row("running sums", shape, repeat, partial(running, m), partial(np.cumsum, m, axis=0))
-        yield _row("variances", shape, repeat, partial(spread, m), partial(np.var, m, axis=0))
+        yield _row("matrix x vector", shape, calls, partial(times, m, w), partial(np.matmul, m, w))
+        yield _row("a pass over it", shape, calls, partial(whole, m), partial(np.sum, m))
+        yield _row("running sums", shape, calls, partial(running, m), partial(np.cumsum, m, axis=0))
+        yield _row("variances", shape, calls, partial(spread, m), partial(np.var, m, axis=0))
     for cube in cubes:
         t = floats(*cube)
-        yield _row("sums of a middle dimension", cube, repeat, partial(middle, t), partial(np.sum, t, axis=1))
-        yield _row("sums of the inner dimension", cube, repeat, partial(inner, t), partial(np.sum, t, axis=2))
-        yield _row("sums of the outer two", cube, repeat, partial(outer, t), partial(np.sum, t, axis=(0, 2)))
+        yield _row("sums of a middle dimension", cube, calls, partial(middle, t), partial(np.sum, t, axis=1))
+        yield _row("sums of the inner dimension", cube, calls, partial(inner, t), partial(np.sum, t, axis=2))
+        yield _row("sums of the outer two", cube, calls, partial(outer, t), partial(np.sum, t, axis=(0, 2)))
 
 
-def _row(name: str, shape: tuple[int, ...], repeat: int, own: Callable[[], Floats], other: Callable[[], object]) -> Row:
+def _row(name: str, shape: tuple[int, ...], calls: int, own: Callable[[], Floats], other: Callable[[], object]) -> Row:
     np.testing.assert_allclose(own(), np.asarray(other()), rtol=1e-3)
     clock, processors = [np.inf, np.inf], [np.inf, np.inf]
     candidates: list[Callable[[], object]] = [own, other]
-    for _ in range(repeat):
-        for place, candidate in enumerate(candidates):
+    for place, candidate in list(enumerate(candidates)) * ROUNDS:
+        rest()
+        for _ in range(calls):
             started, used = time.perf_counter(), time.process_time()
             candidate()
             clock[place] = min(clock[place], time.perf_counter() - started)
@@ -137,7 +142,7 @@ def main(arguments: list[str]) -> int:
     threads = int(arguments[0]) if arguments else 0
     matrices = [(4096, 4096), (4000, 5000), (20000, 500), (1_000_000, 8), (2048, 2048)]
     print(f"{'':28}{'':16}{'accel':>10}{'NumPy':>10}{'ratio':>8}   ms on the clock, and of processors")
-    for row in rows(matrices, [(200, 200, 50), (64, 512, 512)], 15, threads):
+    for row in rows(matrices, [(200, 200, 50), (64, 512, 512)], CALLS, threads):
         for each in (row.clock, row.processors):
             named = each is row.clock
             title = f"{row.name if named else '':28}{'x'.join(map(str, row.shape)) if named else '':16}"
