@@ -89,6 +89,31 @@ def test_sums(kind: str) -> None:
     gives(program(column_sums(A.use(numbers((2, 2), kind)))), [[m] for m in sets], [[e] for e in expected])
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
+def test_few_rows(kind: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every number of them: of sums of products, which are fused, beside products, which show a zero's sign."""
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
+
+    def both(m: A.Acc[Given], weights: A.Acc[Given]) -> A.Acc[Given]:
+        weighted = A.zipWith(A.mul, A.transpose(m), A.replicate((A.shape(m)[1], A.All), weights))
+        return A.fold(
+            lambda p, q: A.lift(A.fst(p) + A.fst(q), A.snd(p) * A.snd(q)), (-0.0, 1.0), A.zip(weighted, A.transpose(m))
+        )
+
+    def weighted(m: A.Acc[Given], weights: A.Acc[Given]) -> A.Acc[Given]:
+        return A.sum(A.zipWith(A.mul, A.transpose(m), A.replicate((A.shape(m)[1], A.All), weights)))
+
+    sets = []
+    for count in (*range(1, 35, 3), 32, 33, 47, 63, 64, 65, 66, 95, 96, 97, 127, 128, 129, 192):
+        m = numbers((count, 37), kind, count)
+        m[:, 0], m[::3, 1], m[count // 2, 2], m[-1, 3] = -0.0, 0.0, np.nan, np.inf
+        sets.append([m, numbers((count,), kind, 1)])
+    with np.errstate(invalid="ignore"):
+        for function in (both, weighted):
+            agree(program(function(A.use(sets[0][0]), A.use(sets[0][1]))), *sets)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_strips_and_parts_for_every_number_of_threads(threads: int) -> None:
     """Large enough to be cut: few columns into parts, many into strips, both into both."""

@@ -71,6 +71,13 @@ FAULTS = (
         (f"{_SMALL}::test_columns_of_more_elements_are_copied_before_they_stay_in_registers",),
     ),
     Fault(
+        "a lane of few rows takes in the last row again where it lacks one",
+        "backends/llvm/templates/strips/folds.py",
+        "one.put(held[name], there)",
+        'one.put(held[name], "true")',
+        (f"{_COLUMNS}::test_few_rows",),
+    ),
+    Fault(
         "all pieces of a block of columns are its first one",
         "backends/llvm/templates/strips/accumulators.py",
         'begin = code.emit(f"mul i64 {piece.number}, {size}")',

@@ -124,6 +124,17 @@ class StripFold:
         """Partial results, the earlier ones first."""
         return self._strip.functions.apply(self.state.merge, [*left, *right], None)
 
+    def nothing(self) -> list[Value]:
+        """What a lane holds that has no element yet."""
+        return list(self._neutral)
+
+    def tree(self, lanes: Sequence[Sequence[Value]]) -> Sequence[Value]:
+        """What lanes come to, a power of two of them: each joins the one half of them on, and so on."""
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [self.merge(left, right) for left, right in zip(lanes[:half], lanes[half:], strict=True)]
+        return lanes[0]
+
     def join(self, row: str) -> None:
         """A row joins the one before it, which is earlier in the order."""
         self._join(self._strip.routine.code.emit(f"sub i64 {row}, 1"), row)
@@ -238,6 +249,32 @@ class Piece:
 
     number: str
     pieces: str
+
+
+class Lane:
+    """What a lane of a fold holds for one vector of columns, in registers."""
+
+    def __init__(self, strip: Strip, values: Sequence[Value]) -> None:
+        self._strip = strip
+        self._kinds = [value.type for value in values]
+        self._types = [strip.writer.code.type(kind) for kind in self._kinds]
+        self._slots = [strip.routine.slot(type_) for type_ in self._types]
+        self._put(values)
+
+    def get(self) -> list[Value]:
+        """A vector of each scalar."""
+        slots = zip(self._types, self._slots, self._kinds, strict=True)
+        return [self._strip.writer.varying(self._strip.routine.load(type_, slot), kind) for type_, slot, kind in slots]
+
+    def put(self, values: Sequence[Value], there: str) -> None:
+        """Other values, where the i1 `there` holds."""
+        writer = self._strip.writer
+        mask = writer.splat(there, "i1")
+        self._put([writer.select(mask, new, old) for new, old in zip(values, self.get(), strict=True)])
+
+    def _put(self, values: Sequence[Value]) -> None:
+        for type_, slot, value in zip(self._types, self._slots, values, strict=True):
+            self._strip.routine.store(type_, self._strip.writer.every(value), slot)
 
 
 class LaneVisit:

@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Uniform, Value
-from accel.backends.llvm.templates.strips.accumulators import LaneVisit, Piece, Strip, StripFold
+from accel.backends.llvm.templates.strips.accumulators import Lane, LaneVisit, Piece, Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.ir.nodes import For, Level, ManyToOne, Read, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns
+
+LANES = 8
+"""Lanes of the order that are combined in registers, where each has few elements."""
+
+FEW_STEPS = 2
+"""So many. Of more too many rows are read side by side: out of caches three take longer than lane by lane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,26 @@ class StripText(StripStatements):
         if not ordered:
             self._chain(_Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}, high))
             return
+        if self._can_be_few(loop, own):
+            count, few, after = code.emit(f"sub i64 {high}, {low}"), routine.label(), routine.label()
+            many = routine.label()
+            routine.branch(code.emit(f"icmp sle i64 {count}, {FEW_STEPS * ordered[0].width}"), few, many)
+            routine.place(few)
+            self._few(loop, scope, low, count)
+            routine.jump(after)
+            routine.place(many)
+            self._blocks(loop, scope, (low, high), own, piece)
+            routine.jump(after)
+            routine.place(after)
+        else:
+            self._blocks(loop, scope, (low, high), own, piece)
+
+    def _blocks(
+        self, loop: For, scope: Scope, part: tuple[str, str], own: Sequence[StripFold], piece: Piece | None
+    ) -> None:
+        """The same, block by block."""
+        routine, code, (low, high) = self.strip.routine, self.strip.routine.code, part
+        ordered = [fold for fold in own if fold.width > 1]
         visit = LaneVisit(routine, ordered[0].width)
         with routine.count(low, high, BLOCK) as start:
             end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), high)
@@ -131,6 +157,60 @@ class StripText(StripStatements):
                 fold.push()
         for fold in ordered:
             fold.collapse()
+
+    def _can_be_few(self, loop: For, own: Sequence[StripFold]) -> bool:
+        """Whether there is code of its own for few iterations."""
+        ordered = all(fold.width // LANES in range(1, LANES + 1) for fold in own)
+        return ordered and loop.body.loop is None and self._together == LANES and not self._streams
+
+    def _few(self, loop: For, scope: Scope, low: str, count: str) -> None:
+        """So many iterations, of which each lane has two at most: subtrees of some lanes are combined in registers. A lane that
+        lacks an element stays as it is."""
+        routine, code = self.strip.routine, self.strip.routine.code
+        own = [self.folds[state.name] for state in loop.states]
+        (width,) = {fold.width for fold in own}
+        subtrees = self._subtrees(routine.least(count, str(width)))
+        statements = [*loop.body.before, *loop.body.after]
+        varying = [statement for statement in statements if self.varies(statement)]
+        last, several = code.emit(f"sub i64 {count}, 1"), code.emit(f"icmp sgt i64 {count}, {width}")
+        with routine.count("0", subtrees) as first:
+            places = [
+                code.emit(f"add i64 {first}, {code.emit(f'mul i64 {subtrees}, {lane}')}") for lane in range(LANES)
+            ]
+            elements = []
+            for step in range(FEW_STEPS):
+                for place in places:
+                    at = code.emit(f"add i64 {place}, {step * width}")
+                    row = code.emit(f"add i64 {low}, {routine.least(at, last)}")
+                    there = code.emit(f"icmp slt i64 {at}, {count}")
+                    elements.append((there, self.uniform(statements, scope.with_index(loop.index, row))))
+            with self.strip.each() as vector:
+                known = self.known(varying, scope, vector)
+                lanes = [{fold.state.name: Lane(self.strip, fold.nothing()) for fold in own} for _ in range(LANES)]
+
+                def take(step: int) -> None:
+                    for lane, (there, each) in zip(lanes, elements[step * LANES :], strict=False):
+                        held = {name: one.get() for name, one in lane.items()}
+                        self.in_lanes(varying, each, vector, known, self._folding(held))
+                        for name, one in lane.items():
+                            one.put(held[name], there)
+
+                take(0)
+                with routine.when(several):
+                    take(1)
+                for fold in own:
+                    fold.hold(fold.tree([lane[fold.state.name].get() for lane in lanes]), vector, first)
+        for fold in own:
+            fold.join_halves(subtrees)
+
+    def _subtrees(self, present: str) -> str:
+        """How many subtrees of `LANES` lanes are what so many elements need, each in a lane of its own: a power of two."""
+        code = self.strip.routine.code
+        less = code.emit(f"sub i64 {present}, 1")
+        zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {less}", "i1 false"])
+        bits = code.emit(f"sub i64 {64 - (LANES - 1).bit_length()}, {zeros}")
+        some = code.emit(f"icmp sgt i64 {bits}, 0")
+        return code.emit(f"shl i64 1, {code.emit(f'select i1 {some}, i64 {bits}, i64 0')}")
 
     def _chain(self, rows: _Rows) -> None:
         """The iterations of one lane of a block, or of all that is folded in any order."""
