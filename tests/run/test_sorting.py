@@ -293,7 +293,11 @@ UNTYPED: Any = A  # mypy refuses some of these calls, too
         (lambda: UNTYPED.sort(A.use(np.array(1))), A.AccelTypeError, "innermost dimension"),
         (lambda: UNTYPED.sort(np.zeros(3)), A.AccelTypeError, r"A\.use\(array\)"),
         (lambda: UNTYPED.sortBy(A.use(np.zeros(3)), lambda x: x), A.AccelTypeError, "functions come first"),
-        (lambda: A.sort(A.map(lambda x: A.lift(), A.use(np.zeros(3)))), A.AccelTypeError, "numbers, bools and tuples"),
+        (
+            lambda: A.sort(A.map(lambda x: A.lift(), A.use(np.zeros(3)))),
+            A.AccelTypeError,
+            "numbers, bools, tuples and maybes",
+        ),
         (lambda: UNTYPED.searchsorted(A.use(np.zeros(3)), A.use(np.zeros(3, int))), A.AccelTypeError, "one type"),
         (lambda: UNTYPED.searchsorted(A.use(np.zeros((3, 3))), A.use(np.zeros(3))), A.AccelTypeError, "rank 1"),
     ],

@@ -58,8 +58,8 @@ Real: TypeAlias = Of[RealNumber[L]]
 """An expression of an integer or a float, which Python writes as an `L`."""
 Bits: TypeAlias = Of[np.integer[Any] | np.bool_]
 """An expression of an integer or bool."""
-Tuple: TypeAlias = Of[tuple[Any, *tuple[Any, ...]]]
-"""An expression of a tuple that has an item."""
+Compared: TypeAlias = Of[tuple[Any, *tuple[Any, ...]] | Maybe[Any]]
+"""An expression of a tuple that has an item, or of a maybe: what is in them is compared."""
 At0: TypeAlias = Of[tuple[T, *tuple[Any, ...]]]
 """An expression of a tuple that has an item 0."""
 At1: TypeAlias = Of[tuple[Any, T, *tuple[Any, ...]]]

@@ -24,12 +24,12 @@ from accel.ast.handles.elements import (
     At7,
     At8,
     Bits,
+    Compared,
     Inexact,
     Integral,
     Number,
     Of,
     Real,
-    Tuple,
     Unknown,
 )
 from accel.ast.handles.habits.values import WithoutValue
@@ -177,28 +177,28 @@ class Exp(WithoutValue, Of[E], Generic[E]):
     @overload
     def __lt__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __lt__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __lt__(self: Compared, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __lt__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.LT, self, other, "<")
 
     @overload
     def __le__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __le__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __le__(self: Compared, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __le__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.LE, self, other, "<=")
 
     @overload
     def __gt__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __gt__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __gt__(self: Compared, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __gt__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.GT, self, other, ">")
 
     @overload
     def __ge__(self: Real[L], other: Exp[E] | E | L) -> Exp[np.bool_]: ...
     @overload
-    def __ge__(self: Tuple, other: Exp[E] | E) -> Exp[np.bool_]: ...
+    def __ge__(self: Compared, other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __ge__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.GE, self, other, ">=")
 

@@ -7,7 +7,7 @@ instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are t
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from accel.ast.handles.literals import (
     describe,
     is_node,
     natural_type,
-    same_place,
     typed,
     untyped,
     usual_number,
@@ -24,34 +23,14 @@ from accel.ast.handles.literals import (
 )
 from accel.ast.handles.nothings import joined
 from accel.ast.handles.real_numbers.operators import floor_quotient, written_power
+from accel.ast.handles.refusals import ANY_SCALAR, not_taken, unequal_types
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
-from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
+from accel.ast.tree.operators import Operator
 from accel.ast.tree.signatures import accepts, result_type
-from accel.ast.tree.types import BOOL, F16, F32, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, F16, F32, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
 
-FLOATS: Final = (
-    (ELEMENTARY - {Operator.POW})
-    | PREDICATES
-    | {Operator.SQRT, Operator.FMA, Operator.FLOOR, Operator.CEIL, Operator.TRUNC, Operator.ROUND, Operator.COPYSIGN}
-)
-"""Operators that take floats only."""
-_INTEGERS = COUNTS | SHIFTS | {Operator.QUOT, Operator.REM}
-_INTEGERS_OR_BOOL = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.NOT})
-_ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
-_ORDERS = _ANY_SCALAR - {Operator.EQ, Operator.NE}
-
-_INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
-
-_PARTS_HINT = "of a complex number take a part first: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
-
-_KINDS: Final = (
-    (FLOATS, "floats"),
-    (_INTEGERS, "integers"),
-    (_INTEGERS_OR_BOOL, "integers or bools"),
-    (_ANY_SCALAR, "numbers or bools"),
-)
-"""What errors say that operators take; all others take integers or floats."""
+_ORDERS = ANY_SCALAR - {Operator.EQ, Operator.NE}
 
 
 def apply(operator: Operator, *operands: object, where: Where | None, name: str | None = None) -> ScalarNode:
@@ -71,30 +50,40 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
         found = arithmetic.apply(operator, _of_type(kind, name, operands, where), where)
         if found is not None:
             return found
-    elif isinstance(kind, TupleType) and operator in _ORDERS:
-        return _of_tuples(operator, _of_type(kind, name, operands, where), kind, where, name)
-    raise _not_taken(operator, name, kind, where)
+    elif operator in _ORDERS:
+        if isinstance(kind, MaybeType):  # a `nothing()` takes its type from the other side
+            kind = branch_type(operands[0], operands[1], where, name)
+        left, right = _of_type(kind, name, operands, where)
+        if operator not in (Operator.MIN, Operator.MAX):
+            return _compared(operator, left, right, where, name)
+        first = _compared(Operator.LE, left, right, where, name)
+        return select(first, *((left, right) if operator is Operator.MIN else (right, left)), where)
+    raise not_taken(operator, name, kind, where)
 
 
-def _of_tuples(
-    operator: Operator, operands: tuple[ScalarNode, ...], kind: TupleType, where: Where | None, name: str
-) -> ScalarNode:
-    """A comparison by the first items that differ, as in Python and Accelerate, or the lesser or greater by `<=`.
+def _compared(operator: Operator, a: ScalarNode, b: ScalarNode, where: Where | None, name: str) -> ScalarNode:
+    """A comparison of two of one type: of tuples by the first items that differ, as in Python and Accelerate.
 
-    A tuple of no items is equal to itself.
+    A tuple of no items is equal to itself. Nothing is less than what holds a value, as in Accelerate and Haskell.
     """
-    a, b = operands
-    if operator in (Operator.MIN, Operator.MAX):
-        first = _of_tuples(Operator.LE, operands, kind, where, name)
-        return select(first, *((a, b) if operator is Operator.MIN else (b, a)), where)
+    kind = a.type
+    if isinstance(kind, MaybeType):
+        low, high = (a, b) if operator in (Operator.LT, Operator.LE) else (b, a)
+        absent = apply(Operator.NOT, project(low, 0, where), where=where)
+        values = _compared(operator, project(a, 1, where), project(b, 1, where), where, name)
+        if operator in (Operator.LT, Operator.GT):
+            return both(project(high, 0, where), either(absent, values, where), where)
+        return either(absent, both(project(high, 0, where), values, where), where)
+    if not isinstance(kind, TupleType):
+        return apply(operator, a, b, where=where, name=name)
     result: ScalarNode = Literal(BOOL, operator in (Operator.LE, Operator.GE), where)
     for position in reversed(range(len(kind.items))):
         x, y = project(a, position, where), project(b, position, where)
         if position == len(kind.items) - 1:
-            result = apply(operator, x, y, where=where, name=name)
+            result = _compared(operator, x, y, where, name)
         else:
             strict = Operator.LT if operator in (Operator.LT, Operator.LE) else Operator.GT
-            before = apply(strict, x, y, where=where, name=name)
+            before = _compared(strict, x, y, where, name)
             result = either(before, both(equal(x, y, where), result, where), where)
     return result
 
@@ -139,7 +128,7 @@ def shift(operator: Operator, value: object, amount: object, where: Where | None
     node = untyped(value, f"operand 1 of {name}", where)
     kind = node.type
     if not isinstance(kind, ScalarType) or not accepts(operator, kind):
-        raise _not_taken(operator, name, kind, where)
+        raise not_taken(operator, name, kind, where)
     return Operation(operator, (node, whole_typed(amount, f"the amount of {name}", where)), kind, where)
 
 
@@ -193,7 +182,7 @@ def common_type(name: str, operands: tuple[object, ...], where: Where | None) ->
             if first is None:
                 first = operand
             elif operand.type is not first.type and not _meet(first.type, operand.type):
-                raise _unequal_types(name, first, operand, where)
+                raise unequal_types(name, first, operand, where)
     if first is None:
         return max([natural_type(operand, f"operand of {name}", where) for operand in operands], key=_strength)
     return first.type
@@ -202,12 +191,6 @@ def common_type(name: str, operands: tuple[object, ...], where: Where | None) ->
 def _meet(one: ElementType, other: ElementType) -> bool:
     """Whether operands of these types may stand side by side; of maybes that is found out later."""
     return one == other or MaybeType in (type(one), type(other))
-
-
-def _unequal_types(name: str, first: ScalarNode, node: ScalarNode, where: Where | None) -> AccelTypeError:
-    places = tuple((f"the {n.type} is made here:", n.where) for n in (first, node) if not same_place(n.where, where))
-    message = f"{name} needs operands of one type, got {first.type} and {node.type}"
-    return AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
 
 
 def _strength(kind: ScalarType | ComplexType) -> int:
@@ -353,38 +336,3 @@ def item(source: ScalarNode, position: object, where: Where | None) -> ScalarNod
 def _result_type(operator: Operator, kind: ScalarType) -> ScalarType | None:
     """What an operator gives at a type; None if it does not take that."""
     return result_type(operator, kind) if accepts(operator, kind) else None
-
-
-def _not_taken(operator: Operator, name: str, kind: ElementType, where: Where | None) -> AccelTypeError:
-    takes = next((words for operators, words in _KINDS if operator in operators), "integers or floats")
-    return AccelTypeError(f"{name} takes {takes}, got {kind}", where, hint=_operand_hint(operator, kind))
-
-
-def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
-    if isinstance(kind, TupleType) and set(kind.items) == {I64}:
-        return _INDEX_HINT
-    if isinstance(kind, TupleType):
-        return "work on the items: `A.lift(p[0] + q[0], p[1] + q[1])`"
-    if isinstance(kind, MaybeType):
-        return "take the value out first: `A.fromMaybe(default, m)`"
-    if isinstance(kind, ComplexType):
-        parts = "a part of a complex number has one: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
-        return f"complex numbers have no order; {parts}" if operator in _ANY_SCALAR else _PARTS_HINT
-    if kind is BOOL:
-        return "use `&`, `|`, `~` on bools, or count them: `A.boolToInt(b)`"
-    if kind.is_integer and operator in FLOATS:
-        return "convert first: `A.toFloating(e, np.float64)`"
-    return "convert first: `A.floor(e)` or `A.truncate(e)`" if kind.is_float else None
-
-
-def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
-    if TupleType((I64,)) in (left, right):
-        return _INDEX_HINT
-    if isinstance(left, ComplexType) and isinstance(right, ScalarType | ComplexType):
-        return f"convert one of them, such as `A.cast(e, np.{left.dtype})`"
-    if isinstance(right, ComplexType) and isinstance(left, ScalarType):
-        return f"convert one of them, such as `A.cast(e, np.{right.dtype})`"
-    if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
-        return None
-    target = max(left, right, key=lambda kind: (kind.is_float, kind.bits))
-    return f"convert one of them, such as `A.cast(e, np.{target.dtype})`"

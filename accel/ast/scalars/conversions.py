@@ -12,8 +12,10 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from accel.ast.handles import operations
+from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.habits.calls import require_elements
+from accel.ast.handles.refusals import FLOATS
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.operators import Operator
 from accel.errors import here
@@ -35,7 +37,7 @@ def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
         if isinstance(operand, Exp):
             nodes.append(operand.node)
         else:
-            require_elements(name, operands, where, floats=operator in operations.FLOATS)
+            require_elements(name, operands, where, floats=operator in FLOATS)
             nodes.append(raw(operand))
     return Exp(operations.apply(operator, *nodes, where=where, name=name))
 
@@ -148,9 +150,11 @@ def signum(x: Exp[N]) -> Exp[N]:
 @overload
 def min(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
 @overload
+def min(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[Maybe[E]]: ...
+@overload
 def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
 def min(x: object, y: object) -> Exp[Any]:
-    """The lesser; NaN if either is, and -0.0 < +0.0. Of tuples `x` if `x <= y`, else `y`.
+    """The lesser; NaN if either is, and -0.0 < +0.0. Of tuples and maybes `x` if `x <= y`, else `y`.
 
     >>> A.run(A.unit(A.min(A.constant(2), 3)))
     array(2)
@@ -161,9 +165,11 @@ def min(x: object, y: object) -> Exp[Any]:
 @overload
 def max(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
 @overload
+def max(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[Maybe[E]]: ...
+@overload
 def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
 def max(x: object, y: object) -> Exp[Any]:
-    """The greater; NaN if either is, and -0.0 < +0.0. Of tuples `y` if `x <= y`, else `x`.
+    """The greater; NaN if either is, and -0.0 < +0.0. Of tuples and maybes `y` if `x <= y`, else `x`.
 
     >>> A.run(A.unit(A.max(A.constant(2), 3)))
     array(3)
@@ -197,9 +203,11 @@ def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
 @overload
 def lt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
+def lt(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+@overload
 def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def lt(x: object, y: object) -> Exp[np.bool_]:
-    """`x < y`; of tuples by the first items that differ.
+    """`x < y`; of tuples by the first items that differ; of maybes nothing is less than any value.
 
     >>> A.run(A.unit(A.lt(A.constant(2), 3)))
     array(True)
@@ -210,9 +218,11 @@ def lt(x: object, y: object) -> Exp[np.bool_]:
 @overload
 def le(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
+def le(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+@overload
 def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def le(x: object, y: object) -> Exp[np.bool_]:
-    """`x <= y`; of tuples by the first items that differ.
+    """`x <= y`; of tuples by the first items that differ; of maybes nothing is less than any value.
 
     >>> A.run(A.unit(A.le(A.constant(2), 3)))
     array(True)
@@ -223,9 +233,11 @@ def le(x: object, y: object) -> Exp[np.bool_]:
 @overload
 def gt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
+def gt(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+@overload
 def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def gt(x: object, y: object) -> Exp[np.bool_]:
-    """`x > y`; of tuples by the first items that differ.
+    """`x > y`; of tuples by the first items that differ; of maybes nothing is less than any value.
 
     >>> A.run(A.unit(A.gt(A.constant(2), 3)))
     array(False)
@@ -236,9 +248,11 @@ def gt(x: object, y: object) -> Exp[np.bool_]:
 @overload
 def ge(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
+def ge(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+@overload
 def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def ge(x: object, y: object) -> Exp[np.bool_]:
-    """`x >= y`; of tuples by the first items that differ.
+    """`x >= y`; of tuples by the first items that differ; of maybes nothing is less than any value.
 
     >>> A.run(A.unit(A.ge(A.constant(2), 3)))
     array(False)

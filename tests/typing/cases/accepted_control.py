@@ -91,6 +91,14 @@ def named_tuples(c: A.Exp[b1], s: State, p: tuple[A.Acc[A.Vector[f4]], A.Acc[A.S
     assert_type(A.assert_(c, "no", A.compute(s)), State)
 
 
+def ordered_maybes(m: A.Exp[A.Maybe[f4]], ms: A.Acc[A.Vector[A.Maybe[f4]]], c: A.Exp[b1]) -> None:
+    assert_type((m < m, m >= A.nothing(), A.le(m, m)), tuple[A.Exp[b1], A.Exp[b1], A.Exp[b1]])
+    assert_type(A.max(m, m), A.Exp[A.Maybe[f4]])
+    assert_type(A.fold1(A.max, ms), A.Acc[A.Scalar[A.Maybe[f4]]])
+    assert_type(A.sort(ms), A.Acc[A.Vector[A.Maybe[f4]]])
+    assert_type(A.searchsorted(ms, ms), A.Acc[A.Vector[i8]])
+
+
 def folds_of_dimensions(m: A.Acc[A.Matrix[f4]], c: A.Acc[A.Array[A.DIM3, f8]]) -> None:
     assert_type(A.fold(A.add, 0, m, dims=2), A.Acc[A.Scalar[f4]])
     assert_type(A.fold(lambda a, b: a * b, 1.5, c, dims=2), A.Acc[A.Vector[f8]])

@@ -53,7 +53,7 @@ def _position(name: str, better: Callable[..., object], xs: object) -> Acc[Any]:
     kind = array.type.element
     if not isinstance(kind, ScalarType):
         message = f"{name} takes an array of numbers or bools, got elements of type {kind}"
-        hint = "tuples have no order; compare one item: `A.unzip(xs)`"
+        hint = "of tuples and maybes `A.argsort` gives places, too; of one item: `A.unzip(xs)`"
         if isinstance(kind, ComplexType):
             hint = f"complex numbers have no order; take a part first: `A.{name}(A.map(A.magnitude, xs))`"
         raise AccelTypeError(message, where, hint=hint)

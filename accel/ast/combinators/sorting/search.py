@@ -19,7 +19,7 @@ from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.tuples import index_of, lift_items, select, unlift_items, while_
 from accel.ast.tree.nodes import Literal, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64, ScalarType, TupleType
+from accel.ast.tree.types import I64, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where, here
 
 
@@ -65,6 +65,11 @@ def _before(left: ScalarNode, right: ScalarNode, where: Where | None) -> ScalarN
         number, other = (operations.apply(Operator.IS_NAN, side, where=where) for side in (left, right))
         last = operations.apply(Operator.GT, other, number, where=where)  # False is less than True
         return operations.apply(Operator.OR, less, last, where=where)
+    if isinstance(kind, MaybeType):  # nothing comes before all that hold a value
+        absent = operations.apply(Operator.NOT, operations.project(left, 0, where), where=where)
+        values = _before(operations.project(left, 1, where), operations.project(right, 1, where), where)
+        later = operations.apply(Operator.OR, absent, values, where=where)
+        return operations.apply(Operator.AND, operations.project(right, 0, where), later, where=where)
     assert isinstance(kind, TupleType)
     pairs = [tuple(operations.project(side, i, where) for side in (left, right)) for i in range(len(kind.items))]
     *first, found = [(_before(a, b, where), _before(b, a, where)) for a, b in pairs]

@@ -1,8 +1,9 @@
 """Sorting along the innermost dimension: `sort`, `argsort`, `sortBy`, `topK`.
 
 In: functions, numbers, handles. Out: handles. Arrays may have any rank but 0, and elements that have an order: numbers, bools,
-and tuples of these, which are compared from the first item to the last. Numbers rise, False comes before True, -0.0 is equal to
-+0.0, and a NaN is greater than all else. Equal elements keep their order. Accelerate has none of these.
+tuples of these, which are compared from the first item to the last, and maybes of these. Numbers rise, False comes before True,
+-0.0 is equal to +0.0, a NaN is greater than all other numbers, and nothing comes before all that hold a value. Equal elements
+keep their order. Accelerate has none of these.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ import numpy as np
 
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.reorder import gather, permuted
+from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Num
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.extents import require_extents
 from accel.ast.handles.literals import whole_typed
+from accel.ast.handles.nothings import zero
 from accel.ast.handles.tuples import index_of, unlift_items
-from accel.ast.tree.nodes import Literal, Sort
-from accel.ast.tree.types import I64, ComplexType, ElementType, ScalarType, TupleType, array_type
+from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode, Sort
+from accel.ast.tree.types import I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType, array_type
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -101,7 +104,7 @@ def _ordered_array(name: str, xs: object, where: Where | None, given: tuple[obje
 def require_order(name: str, array: Acc[Any], where: Where | None) -> None:
     """Raises `AccelTypeError` unless the elements of what `name` was given have an order."""
     if not _has_order(array.type.element):
-        message = f"{name} takes numbers, bools and tuples of them, got {array.type.element}"
+        message = f"{name} takes numbers, bools, tuples and maybes of them, got {array.type.element}"
         is_complex = isinstance(array.type.element, ComplexType)
         hint = "complex numbers have no order: give them one by `A.sortBy(A.magnitude, xs)`" if is_complex else None
         raise AccelTypeError(message, where, others=(("the array was made here:", array.node.where),), hint=hint)
@@ -113,13 +116,36 @@ def _has_order(element: ElementType) -> bool:
             return True
         case TupleType(items):
             return bool(items) and all(map(_has_order, items))
+        case MaybeType(value):
+            return _has_order(value)
         case _:
             return False
 
 
 def _places(name: str, array: Acc[Any], where: Where | None, descending: bool = False) -> Acc[Any]:
+    if _has_maybes(array.type.element):
+        array = map_arrays(name, lambda x: Exp(_key(x.node, where)), (array,))
     kind = array_type(array.rank, I64)
     return Acc(Sort(array.node, True, descending, name, (kind,), where), array.extents)
+
+
+def _has_maybes(element: ElementType) -> bool:
+    return isinstance(element, MaybeType) or (isinstance(element, TupleType) and any(map(_has_maybes, element.items)))
+
+
+def _key(node: ScalarNode, where: Where | None) -> ScalarNode:
+    """What is compared as the element is, without maybes: of one whether there is a value, then that, or else zeros."""
+    kind = node.type
+    match kind:
+        case TupleType(items):
+            keys = tuple([_key(operations.project(node, i, where), where) for i in range(len(items))])
+            return MakeTuple(keys, TupleType(tuple([key.type for key in keys])), where)
+        case MaybeType():
+            present, value = operations.project(node, 0, where), _key(operations.project(node, 1, where), where)
+            chosen = operations.select(present, value, zero(value.type, where), where)
+            return MakeTuple((present, chosen), TupleType((present.type, chosen.type)), where)
+        case _:
+            return node
 
 
 def _at(name: str, places: Acc[Any], array: Acc[Any]) -> Acc[Any]:
