@@ -52,15 +52,24 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
     """Those of a nest."""
     match machine:
         case Processor():
-            by_rows = rows(nest)
-            others = tuple(_before_rows(nest, by_rows))
-            if not others and (in_lines := lined_rows(nest)) is not None:
-                return NestSchedules(nest, (Way((in_lines,)),))
-            return NestSchedules(nest, (*others, *_over_positions(nest, by_rows), Way((by_rows,))))
+            return _on_processor(nest, tile(nest))
         case WorkItems():
             return NestSchedules(nest, _ways(nest, machine))
         case _:
             assert_never(machine)
+
+
+def without_tiles(nest: Nest) -> NestSchedules:
+    """Those of a nest on a processor for sizes that tiles are not for."""
+    return _on_processor(nest, None)
+
+
+def _on_processor(nest: Nest, in_tiles: Tile | None) -> NestSchedules:
+    by_rows = rows(nest)
+    others = tuple(_before_rows(nest, by_rows, in_tiles))
+    if not others and (in_lines := lined_rows(nest)) is not None:
+        return NestSchedules(nest, (Way((in_lines,)),))
+    return NestSchedules(nest, (*others, *_over_positions(nest, by_rows), Way((by_rows,))))
 
 
 def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
@@ -103,9 +112,9 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     yield from map(Way, by_work_items(nest, machine))
 
 
-def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
+def _before_rows(nest: Nest, by_rows: Schedule, in_tiles: Tile | None) -> Iterator[Way]:
     """The other ways, the best first; behind them what brings more threads to loops whose rows run on one."""
-    if (in_tiles := tile(nest)) is not None:
+    if in_tiles is not None:
         yield Way((by_tiles(nest, in_tiles),), in_tiles)
     else:
         yield from _in_other_orders(nest, by_rows)

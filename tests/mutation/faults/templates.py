@@ -19,11 +19,11 @@ FAULTS = (
         "ir/single.py",
         "return constant(I64, 0) if",
         "return constant(I64, 1) if",
-        (f"{_FEW}::test_single_rows_and_columns",),
+        (f"{_FEW}::test_few_rows_and_single_columns",),
     ),
     Fault(
         "arrays of one element in each row are read as if these were side by side",
-        "backends/llvm/templates/tile/single.py",
+        "backends/llvm/templates/tile/untiled.py",
         'code.emit(f"and i1 {enough}, {adjacent}")',
         "enough",
         (f"{_FEW}::test_rows_that_lie_apart",),

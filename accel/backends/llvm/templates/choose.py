@@ -17,7 +17,7 @@ from accel.backends.llvm.templates.positions import PositionLoops
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.tile.alternative import LEAST, Tiles
-from accel.backends.llvm.templates.tile.single import SingleLoop
+from accel.backends.llvm.templates.tile.untiled import SingleColumn, Untiled
 from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
@@ -37,8 +37,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case Tile():
             turned = finding.turned()
             return [
-                SingleLoop(text, turned, alternatives, LEAST, turned=True),
-                SingleLoop(text, finding, alternatives, LEAST, turned=False),
+                SingleColumn(text, turned, alternatives, LEAST),
+                Untiled(text, finding, alternatives, LEAST),
                 Tiles(text, turned, turned=True),
                 Tiles(text, finding),
             ]
