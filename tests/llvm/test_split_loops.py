@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.llvm.loops import schedule, vector_loop
+from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.vectors import loop as vector_loop
 from tests.llvm.processors import changed, compile_again, processor
 from tests.marks import numbers_of_threads, one_in
 

@@ -91,7 +91,7 @@ FAULTS = (
     ),
     Fault(
         "lines are stored past the caches",
-        "backends/llvm/loops/vector_loop.py",
+        "backends/llvm/loops/vectors/vector.py",
         "or self._memory.view.is_moved(statement.array)",
         "or self._memory.view.is_moved(statement.array) is None",
         ("tests/llvm/test_lines.py",),

@@ -56,14 +56,14 @@ FAULTS = (
     ),
     Fault(
         "the tail's mask ends with a prefix",
-        "backends/llvm/loops/vector_loop.py",
-        'mask = self._writers[lanes].first_lanes(code.emit(f"sub i64 {part.high}, {at}"))',
-        'mask = self._writers[lanes].first_lanes(code.emit(f"sub i64 {part.full}, {at}"))',
+        "backends/llvm/loops/vectors/loop.py",
+        'mask = Writer(code, lanes).first_lanes(code.emit(f"sub i64 {part.high}, {at}"))',
+        'mask = Writer(code, lanes).first_lanes(code.emit(f"sub i64 {part.full}, {at}"))',
         (f"{_SCANS}::test_guarded_scans",),
     ),
     Fault(
         "a block counts elements beyond its prefix",
-        "backends/llvm/loops/vector_loop.py",
+        "backends/llvm/loops/vectors/loop.py",
         "accumulator.end_block(start, end if bound is None else",
         "accumulator.end_block(start, end if True else",
         (f"{_FOLDS}::test_pairs_without_a_neutral_element",),

@@ -327,7 +327,7 @@ FAULTS = (
     ),
     Fault(
         "strips do not know where a prefix ends",
-        "backends/llvm/loops/vector_loop.py",
+        "backends/llvm/loops/vectors/loop.py",
         "part = RowPart(low, high, routine.least(high, full), start, extent)",
         "part = RowPart(low, high, high, start, extent)",
         ("tests/llvm/test_phases.py::test_bits",),

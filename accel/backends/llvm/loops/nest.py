@@ -22,7 +22,7 @@ from accel.backends.llvm.loops.put_off import put_off
 from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.steps import Part, Steps, iterations
 from accel.backends.llvm.loops.targets import Turns, taken_in_turns
-from accel.backends.llvm.loops.vector_loop import VectorLoop
+from accel.backends.llvm.loops.vectors.loop import VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.segments import few

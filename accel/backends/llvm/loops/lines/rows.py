@@ -12,7 +12,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Value, Writer
 from accel.backends.llvm.loops.lines.views import RowViews
-from accel.backends.llvm.loops.vector_loop import VectorLoop
+from accel.backends.llvm.loops.vectors.loop import VectorLoop
 from accel.backends.llvm.states.analysis import VectorPlan, plain_plan
 from accel.backends.llvm.text.code import memory_type
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Stream, Write

@@ -1,0 +1,160 @@
+"""Writes single vectors of an innermost loop: all its statements, or those of a phase, for the iterations in the lanes.
+
+In: which iterations, and a mask if not all lanes have one. Out: code that steps the loop's accumulators. Nothing here decides
+where vectors begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from accel.ast.tree.types import BOOL, I64
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
+from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.vectors.parts import RowPart, narrower
+from accel.backends.llvm.states.accumulators import Accumulator, Unit
+from accel.backends.llvm.states.analysis import PhasePlan, VectorPlan
+from accel.backends.llvm.text.code import memory_type
+from accel.ir import flow
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
+from accel.labelled.array import Array
+from accel.schedule.phases import STRIP
+
+SLACK = 64
+"""Elements of what phases keep behind a strip: the last vector may begin with the strip's last iteration."""
+
+
+class Vectors:
+    """The vectors of one loop, of all widths that its phases and its edges have.
+
+    `streams`: those made outside of the loop. `accumulators`: those of its states, by name.
+    """
+
+    def __init__(
+        self,
+        loop: For,
+        plan: VectorPlan,
+        phases: Sequence[PhasePlan],
+        outer: Memory,
+        streams: Streams,
+        accumulators: Mapping[str, Accumulator],
+    ) -> None:
+        self.routine = outer.routine
+        self.statements: Sequence[LoopBody] = [*loop.body.before, *loop.body.after]
+        self._loop = loop
+        self._prefixes = plan.prefixes
+        self._outer = streams
+        self._outer_memory = outer
+        self._accumulators = accumulators
+        widths = {lanes for each in phases for lanes in (each.lanes, *narrower(each.lanes))}
+        self._writers = {lanes: Writer(self.routine.code, lanes) for lanes in widths}
+        self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
+        self._memory = outer.with_writer(Writer(self.routine.code, plan.lanes))
+        self._past_caches: dict[Array, str] = {}
+        self._strips = {
+            stream.name: self.routine.slot(f"[{STRIP + SLACK} x {memory_type(stream.type)}]", align=64)
+            for each in phases
+            for stream in each.phase.keeps
+        }
+
+    @property
+    def past_caches(self) -> Sequence[str]:
+        """For each array that the row at hand is of, whether vectors are stored past the caches: an i1."""
+        return list(self._past_caches.values())
+
+    def begin_row(self, low: str) -> None:
+        """A row begins, with iteration `low`."""
+        self._past_caches = self._rows_past_caches(low)
+
+    def end_row(self) -> None:
+        """What has gone past the caches is seen by what follows."""
+        for past in self._past_caches.values():
+            with self.routine.when(past):
+                self._memory.finish_past_caches()
+
+    def one(
+        self,
+        plan: PhasePlan,
+        part: RowPart,
+        unit: Unit,
+        mask: str | None,
+        bounds: Mapping[str, str],
+        *,
+        branches: bool = False,
+    ) -> None:
+        """One vector of a phase; `branches`: whether what is the same in all lanes decides by branches."""
+        phase, writer, memory = plan.phase, self._writers[plan.lanes], self._memories[plan.lanes]
+        made: dict[str, Value] = dict(self._outer.made)
+        if self._loop.direction is LoopDirection.UP:
+            made[self._loop.index.name] = Progression(unit.position, 1)
+        else:
+            top = self.routine.code.emit(f"sub i64 {part.extent}, 1")
+            base = self.routine.code.emit(f"sub i64 {top}, {unit.position}")
+            made[self._loop.index.name] = Progression(base, -1)
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], active: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            return self._accumulators[statement.state].step(values, active, unit)
+
+        for stream in phase.loads:
+            made[stream.name] = memory.load_vector(stream.type, self._kept(stream, part, unit), None)
+        streams = Streams(memory, made)
+        statements = Statements(writer, memory, streams, step, self._past_caches, branches=branches)
+        for statement in phase.statements:
+            if mask is None and isinstance(statement, Within) and statement.out.name in self._prefixes:
+                made[statement.out.name] = TRUE
+            elif isinstance(statement, Within) and statement.out.name in bounds:
+                # Indices would be compared as so many words.
+                bound = self.routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
+                made[statement.out.name] = Lanes(writer.first_lanes(bound), BOOL)
+            else:
+                statements.masked(statement, mask)
+        for stream in phase.keeps:
+            memory.store_vector(stream.type, made[stream.name], self._kept(stream, part, unit), None)
+
+    def side_by_side(self, plan: PhasePlan, part: RowPart, first: str, count: int) -> None:
+        """Some vectors side by side."""
+        for place in range(count):
+            at = self.routine.code.emit(f"add i64 {first}, {place * plan.lanes}") if place else first
+            self.one(plan, part, Unit(at, place if plan.unroll > 1 else None, part.start), None, {})
+
+    def one_by_one(self, part: RowPart, position: str, limit: str) -> None:
+        """Iterations of a loop without states, in scalar code."""
+
+        def step(statement: ManyToOne, values: Sequence[Value], active: str | None) -> NoReturn:
+            raise AssertionError("the loop has no states")
+
+        with self.routine.advance(position, limit, 1) as at:
+            streams = Streams(self._outer_memory, dict(self._outer.made) | {self._loop.index.name: Uniform(at, I64)})
+            statements = Statements(Writer(self.routine.code, 1), self._outer_memory, streams, step)
+            for statement in self.statements:
+                statements.branching(statement)
+
+    def _rows_past_caches(self, low: str) -> dict[Array, str]:
+        """For arrays written at the loop's own index, whether their vectors may be stored past the caches: an i1."""
+        rows: dict[Array, str] = {}
+        made = {stream.name for statement in self.statements for stream in flow.made(statement)} | {
+            self._loop.index.name
+        }
+        for statement in self.statements:
+            if (
+                not isinstance(statement, Write)
+                or statement.when is not None
+                or self._loop.direction is not LoopDirection.UP
+                or self._memory.view.is_moved(statement.array)
+            ):
+                continue
+            *outer, last = statement.index or (None,)
+            if last == self._loop.index and not any(isinstance(o, Stream) and o.name in made for o in outer):
+                index = [self._outer.value(operand) for operand in outer if operand is not None]
+                rows[statement.array] = self._memory.goes_past_caches(statement.array, [*index, Uniform(low, I64)])
+        return rows
+
+    def _kept(self, stream: Stream, part: RowPart, unit: Unit) -> str:
+        """Where a vector of what phases keep stands."""
+        code = self.routine.code
+        place = code.emit(f"sub i64 {unit.position}, {part.low}")
+        return code.emit(f"getelementptr {memory_type(stream.type)}, ptr {self._strips[stream.name]}, i64 {place}")
