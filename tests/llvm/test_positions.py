@@ -46,6 +46,10 @@ def rows_of(x: A.Acc[Any], row: A.Acc[Any]) -> A.Acc[Any]:
     return A.zipWith(lambda a, b: A.lift(a, b), x, A.replicate((x.shape[0], A.All), row))
 
 
+def first_for_all(x: A.Acc[Any]) -> A.Acc[Any]:
+    return A.replicate((A.All, x.shape[1]), A.slice(x, (A.All, 0)))
+
+
 def columns_of(x: A.Acc[Any], column: A.Acc[Any]) -> A.Acc[Any]:
     return A.zipWith(lambda a, b: A.lift(b, a), x, A.replicate((A.All, x.shape[1]), column))
 
@@ -63,6 +67,7 @@ ONE: dict[str, Program] = {
     "neighbours": lambda x: A.stencil(lambda n: A.lift(n(-1, 0), n(0, 1), n(1, -1)), A.boundary.clamp, x),
     "neighbours around": lambda x: A.stencil(lambda n: A.lift(n(-1, 0), n(0, 2)), A.boundary.wrap, x),
     "a triangle": lambda x: A.generate(x.shape, lambda ix: A.cond(ix[0] <= ix[1], x[ix], x[0, 0])),
+    "the first column for all": lambda x: first_for_all(x),
     "transposed": lambda x: A.transpose(A.reverseOn(1, A.transpose(A.reverseOn(0, x)))),
 }
 
@@ -102,14 +107,24 @@ def test_rows_of_rank_three_and_more(shape: tuple[int, ...], order: str) -> None
     check(moved, numbers(I8, *shape))
 
 
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_columns_of_wide_arrays_beside_rows_of_one_element(columns: int) -> None:
+    def beside(x: A.Acc[Any], wide: A.Acc[Any]) -> A.Acc[Any]:
+        return A.generate(x.shape, lambda ix: A.lift(x[ix], wide[ix[0], columns - 1], wide[ix[0], 0]))
+
+    check(beside, numbers(F32, 300, 1), numbers(F32, 300, columns))
+    check(beside, numbers(I8, 300, 1), numbers(I8, 300, columns))
+
+
 def test_arguments_whose_rows_lie_apart() -> None:
     """What would be a row in memory is none; nothing is read that is between."""
     wide = numbers(F32, 400, 7)
     program = ONE["all rows but the first"]
-    later = A.runN(program)
+    later, first = A.runN(program), A.runN(first_for_all)
     for x in (wide[:, :3], wide[::2, 2:4], wide[::-1, 1:2]):
         assert has_positions(program, [x])
         assert later(x).tobytes() == x[1:].tobytes()
+        assert first(x).tobytes() == np.broadcast_to(x[:, :1], x.shape).tobytes()
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

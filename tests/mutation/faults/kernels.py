@@ -304,8 +304,8 @@ FAULTS = (
     Fault(
         "what is read beside a row over positions is taken for the row",
         "backends/llvm/emit/values.py",
-        "each.inner == shape[place + 1 :]",
-        "len(each.inner) == len(shape[place + 1 :])",
+        "or each.inner != behind",
+        "or len(each.inner) != len(behind)",
         ("tests/llvm/test_positions.py::test_rows_of_all_lengths",),
     ),
     Fault(
@@ -313,6 +313,20 @@ FAULTS = (
         "backends/llvm/templates/positions.py",
         'result = code.emit(f"and i1 {result}, {adjacent}")',
         "pass",
+        ("tests/llvm/test_positions.py::test_arguments_whose_rows_lie_apart",),
+    ),
+    Fault(
+        "the first of a row is taken for the row over positions",
+        "backends/llvm/emit/values.py",
+        "if isinstance(each, _UNIFORM) and extent in first.ones:",
+        "if isinstance(each, _UNIFORM):",
+        ("tests/llvm/test_positions.py::test_rows_of_all_lengths",),
+    ),
+    Fault(
+        "the first column of what lies apart is taken for a row",
+        "schedule/templates/cpu/positions.py",
+        "return last in behind or",
+        "return list(array.shape) == list(extents(loops)) and",
         ("tests/llvm/test_positions.py::test_arguments_whose_rows_lie_apart",),
     ),
 )

@@ -94,12 +94,14 @@ class Near:
 class Digit:
     """An i64 in a register: where one of several loops is that run as one, in lanes over positions, or a place so much further.
 
-    first: what lane 0 holds. inner: the extents of the loops inside of it. outermost: whether no other is outside of it."""
+    first: what lane 0 holds. inner: the extents of the loops inside of it. outermost: whether no other is outside of it. ones:
+    extents that are 1, of which `inner` has none."""
 
     text: str
     first: str
     inner: tuple[Extent, ...]
     outermost: bool
+    ones: tuple[Extent, ...] = ()
 
     @property
     def type(self) -> ScalarType:
@@ -114,10 +116,17 @@ _UNIFORM = (Uniform, Fixed)
 
 def is_run(index: Sequence[Value], shape: Shape) -> bool:
     """Whether lanes over positions are adjacent in an array of that shape, which lies in memory as the loops run."""
-    first = next((place for place, each in enumerate(index) if not isinstance(each, _UNIFORM)), len(index))
-    return any(isinstance(each, Digit) and each.outermost for each in index[first : first + 1]) and all(
-        isinstance(each, Digit) and each.inner == shape[place + 1 :] for place, each in enumerate(index[first:], first)
-    )
+    around = next((place for place, each in enumerate(index) if not isinstance(each, _UNIFORM)), len(index))
+    if around == len(index) or not isinstance(first := index[around], Digit) or not first.outermost:
+        return False
+    behind: Shape = ()
+    for each, extent in zip(reversed(index[around:]), reversed(shape[around:]), strict=True):
+        if isinstance(each, _UNIFORM) and extent in first.ones:
+            continue
+        if not isinstance(each, Digit) or each.inner != behind:
+            return False
+        behind = (extent, *behind)
+    return True
 
 
 _ORDERS = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})

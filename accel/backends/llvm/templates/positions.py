@@ -1,7 +1,8 @@
 """Maps of short rows, in lanes over the positions of all rows: some lanes have the end of a row, others the next one.
 
 Each lane's indices are the digits of its position, the extents the bases; from vector to vector they rise by the digits of the
-number of lanes, and carry. The code is compiled when a call first has such rows.
+number of lanes, and carry. The code is compiled when a call first has such rows; that of rows of one element is another, where
+the innermost loop is none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.text.late import NOT_HERE, RAISED, Late
 from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import For
 from accel.schedule.templates.cpu.positions import Positions, extents
 
 LEAST = 256
@@ -36,17 +38,17 @@ class PositionLoops:
         self._lanes = lanes
         time = DIGITS + GATHER * found.gathers
         self._slower = max(1, round(time / text.duration.least))
-        self._late = Late(f"{text.name}_positions", 1, self._routines)
+        self._late = Late(f"{text.name}_positions", 2, self._routines)
 
     def applies(self, levels: Levels) -> str:
-        """Whether rows are short, there are several, and arrays lie as the loops run: an i1."""
+        """Whether rows are short, there are enough, and arrays lie as the loops run: an i1."""
         code, found, row = levels.routine.code, self._found, "1"
         for loop in found.loops[found.rows :]:
             row = code.emit(f"mul i64 {row}, {levels.extent(loop)}")
         short = code.emit(f"icmp sle i64 {row}, {found.most}")
         result = code.emit(f"and i1 {short}, {code.emit(f'icmp sge i64 {self._total(levels)}, {LEAST}')}")
         for array in found.runs:
-            for place in range(len(array.shape) - len(found.loops), len(array.shape) - 1):
+            for place in range(len(array.shape) - 1):
                 inner = levels.view.stride(array, place + 1)
                 whole = code.emit(f"mul i64 {inner}, {levels.view.extent(array.shape[place + 1])}")
                 adjacent = code.emit(f"icmp eq i64 {levels.view.stride(array, place)}, {whole}")
@@ -58,7 +60,9 @@ class PositionLoops:
         self._text.routines.append(self._late.found())
         self._text.late.append(self._late)
         routine, code, total = levels.routine, levels.routine.code, self._total(levels)
-        found = code.emit(f"call i64 @{self._late.name}_found(i64 0)")
+        single = code.emit(f"icmp eq i64 {levels.extent(self._found.loops[-1])}, 1")
+        number = code.emit(f"zext i1 {single} to i64")
+        found = code.emit(f"call i64 @{self._late.name}_found(i64 {number})")
         routine.leave(code.emit(f"icmp eq i64 {found}, {RAISED}"), "i64 2")
         # Whoever called begins again, with a program that has it.
         routine.leave(code.emit(f"icmp eq i64 {found}, {NOT_HERE}"), "i64 1")
@@ -73,14 +77,14 @@ class PositionLoops:
         return total
 
     def _routines(self, number: int) -> Sequence[Routine]:
-        """`@<name>_positions(frame, low, high)`: some vectors of positions."""
+        """`@<name>_positions(frame, low, high)`: some vectors of positions. Number 1 is for rows of one element."""
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         levels, code = Levels(self._text, routine, "ret void"), routine.code
         leave_if_failed(levels)
         writer, total = Writer(code, self._lanes), self._total(levels)
         low = code.emit(f"mul i64 %low, {self._lanes}")
         high = routine.least(code.emit(f"mul i64 %high, {self._lanes}"), total)
-        digits = _Digits(levels, writer, self._found)
+        digits = _Digits(levels, writer, self._found.loops, single=number == 1)
         digits.begin(low)
         memory = levels.memory.with_writer(writer)
         outer = dict(levels.streams.made)
@@ -108,15 +112,16 @@ class PositionLoops:
 
 
 class _Digits:
-    """The indices of all loops, in lanes and of lane 0, in slots."""
+    """The indices of all loops, in lanes and of lane 0, in slots. `single`: whether the innermost has one iteration."""
 
-    def __init__(self, levels: Levels, writer: Writer, found: Positions) -> None:
-        self._levels, self._writer, self._found = levels, writer, found
-        self._extents = [levels.extent(loop) for loop in found.loops]
+    def __init__(self, levels: Levels, writer: Writer, loops: Sequence[For], *, single: bool) -> None:
+        self._levels, self._writer = levels, writer
+        self._loops, self._single = (loops[:-1], loops[-1:]) if single else (loops, loops[:0])
+        self._extents = [levels.extent(loop) for loop in self._loops]
         self._scalar = Writer(levels.routine.code, 1)
         routine, vector = levels.routine, writer.code.type(I64)
-        self._lanes = [routine.slot(vector, align=64) for _ in found.loops]
-        self._first = [routine.slot("i64") for _ in found.loops]
+        self._lanes = [routine.slot(vector, align=64) for _ in self._loops]
+        self._first = [routine.slot("i64") for _ in self._loops]
         self._steps = self._digits(self._scalar, Uniform(str(writer.lanes), I64))
 
     def begin(self, position: str) -> None:
@@ -135,15 +140,19 @@ class _Digits:
 
     def now(self) -> dict[str, Value]:
         """Each loop's index."""
-        routine, vector, found = self._levels.routine, self._writer.code.type(I64), self._found
+        routine, vector = self._levels.routine, self._writer.code.type(I64)
         return {
-            loop.index.name: Digit(
-                routine.load(vector, self._lanes[place]),
-                routine.load("i64", self._first[place]),
-                extents(found.loops[place + 1 :]),
-                place == 0,
-            )
-            for place, loop in enumerate(found.loops)
+            **{loop.index.name: Uniform("0", I64) for loop in self._single},
+            **{
+                loop.index.name: Digit(
+                    routine.load(vector, self._lanes[place]),
+                    routine.load("i64", self._first[place]),
+                    extents(self._loops[place + 1 :]),
+                    place == 0,
+                    extents(self._single),
+                )
+                for place, loop in enumerate(self._loops)
+            },
         }
 
     def _digits(self, writer: Writer, number: Value) -> list[Value]:

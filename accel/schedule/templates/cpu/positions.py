@@ -36,8 +36,8 @@ class Positions:
     """How a nest runs over positions.
 
     loops: all loops. statements: those of the innermost one. rows: the first loop of those that would be one row by rows. most:
-    elements of the longest such row for which this is faster. runs: the arrays that lie as the loops run, if they do so at a
-    call. gathers: how many elements an iteration gathers, at most.
+    elements of the longest such row for which this is faster. runs: all arrays that may lie as the loops run; they do
+    if they are contiguous at a call. gathers: how many elements an iteration gathers, at most.
     """
 
     loops: tuple[For, ...]
@@ -63,14 +63,15 @@ def positions(nest: Nest) -> Positions | None:
     loads = [each for statement in statements for each in _loads(statement, known)]
     if first == 0 or not all(_lies(each, loops) for each in writes):
         return None
-    runs = dict.fromkeys(array for array, index in (*reads, *writes, *loads) if _lies((array, index), loops))
+    every = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
+    runs = tuple([array for array in every if _may_lie(array, loops)])
     gathered = [each for each in reads if not _lies(each, loops)]
     masked = [each for each in loads if not _lies(each, loops)]
     beside = sum(_is_row(index, loops[-1]) for _, index in (*gathered, *masked))
     most = UNDER_MASKS if masked else BESIDE // beside if beside else GATHERED if gathered else ROW
     if any(extent.variable is None and extent.offset > most for extent in extents(loops[first:])):
         return None
-    return Positions(tuple(loops), statements, first, most, tuple(runs), len(gathered) + len(masked))
+    return Positions(tuple(loops), statements, first, most, runs, len(gathered) + len(masked))
 
 
 def extents(loops: Sequence[For]) -> tuple[Extent, ...]:
@@ -107,6 +108,14 @@ def _lies(visit: Visit, loops: Sequence[For]) -> bool:
         and all(each == Steps({loop.index.name: 1}) for each, loop in zip(own, loops, strict=True))
         and array.shape[len(around) + 1 :] == extents(loops[1:])
     )
+
+
+def _may_lie(array: Array, loops: Sequence[For]) -> bool:
+    """Whether an array may be visited as the loops run, perhaps if the innermost has one iteration: it has the extents of those
+    inside of the outermost, or what the innermost loop has in another place."""
+    *inner, last = extents(loops[1:])
+    behind = list(array.shape[1:])
+    return last in behind or (bool(inner) and behind[-len(inner) :] == inner)
 
 
 def _is_row(index: Sequence[Steps], innermost: For) -> bool:
