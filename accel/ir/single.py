@@ -1,8 +1,7 @@
-"""Tiled nests of a single row, or a single column, as nests without that loop.
+"""Nests of which one map loop runs once, as nests without that loop: a matrix times a single column is one times a vector.
 
-A tile of one row wastes most of what it computes. Without the loop the nest is one of those that other templates are for: a
-vector times a matrix, or a matrix times a vector. An array whose last dimension that loop indexes has one element in each row
-then: another array stands for it, which has no such dimension, if its elements are adjacent along the one before.
+An array whose last dimension that loop indexes has one element in each row then. Another array stands for it, which has no such
+dimension, for sizes with which its elements are adjacent along the one before.
 """
 
 from __future__ import annotations
@@ -22,10 +21,9 @@ from accel.labelled.scalar import constant
 class Single:
     """A nest of which one map loop runs once.
 
-    loop: that loop. nest: what is left, where other arrays stand for some; their layouts leave the last dimension out.
+    nest: what is left, where other arrays stand for some; their layouts leave the last dimension out.
     """
 
-    loop: For
     nest: Nest
     layouts: Mapping[Array, Layout]
 
@@ -33,7 +31,7 @@ class Single:
 def single(nest: Nest, loop: For) -> Single:
     """The nest for one iteration of a loop that has no states, around another one."""
     found = _layouts(nest, loop)
-    return Single(loop, _without(in_layouts(nest, found), loop), found)
+    return Single(_without(in_layouts(nest, found), loop), found)
 
 
 def _layouts(nest: Nest, loop: For) -> dict[Array, Layout]:

@@ -47,7 +47,8 @@ def alone(text: NestText, found: Finding) -> Sequence[Alternative]:
     """Nests of few rows or one column, however small."""
     if not isinstance(found, Tile):
         return alternatives(text, found)
-    return [SingleColumn(text, found.turned(), alternatives, 1.0), Untiled(text, found, alternatives, 1.0)]
+    few_rows = [] if found.columns.along_fold else [Untiled(text, found, alternatives, 1.0)]
+    return [SingleColumn(text, found.turned(), alternatives, 1.0), *few_rows]
 
 
 def by_matrices(x: Rows, y: Rows) -> Rows:

@@ -38,7 +38,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             turned = finding.turned()
             return [
                 SingleColumn(text, turned, alternatives, LEAST),
-                Untiled(text, finding, alternatives, LEAST),
+                *([] if finding.columns.along_fold else [Untiled(text, finding, alternatives, LEAST)]),
                 Tiles(text, turned, turned=True),
                 Tiles(text, finding),
             ]

@@ -123,8 +123,8 @@ class StripText(StripStatements):
             self._chain(_Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}, high))
             return
         if self._can_be_few(loop, own):
-            count, few, after = code.emit(f"sub i64 {high}, {low}"), routine.label(), routine.label()
-            many = routine.label()
+            count = code.emit(f"sub i64 {high}, {low}")
+            few, many, after = routine.label(), routine.label(), routine.label()
             routine.branch(code.emit(f"icmp sle i64 {count}, {FEW_STEPS * ordered[0].width}"), few, many)
             routine.place(few)
             self._few(loop, scope, low, count)

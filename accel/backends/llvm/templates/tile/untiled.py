@@ -34,25 +34,22 @@ MOST_ROWS = 3
 
 
 class Untiled:
-    """One nest in which the tile has few rows, by other templates. `least`: how many steps are worth it."""
+    """One nest of few rows, whose columns are adjacent in memory, by other templates. `least`: how many steps are worth it."""
 
     def __init__(self, text: NestText, tile: Tile, alternatives: Alternatives, least: float) -> None:
         """`alternatives`: what is written for what templates find in the nest."""
         self._tile = tile
         self._least = least
-        self._late = late(f"{text.name}_rows", text, text.nest, MappingProxyType({}), alternatives)
+        self._late = untiled(f"{text.name}_rows", text, text.nest, MappingProxyType({}), alternatives)
         self._text = text
 
     def applies(self, levels: Levels) -> str:
-        """There are few rows, whose columns are adjacent in memory."""
-        if self._tile.columns.along_fold:
-            return "false"
+        """There are few rows."""
         code = levels.routine.code
         rows, columns, _ = extents(levels, self._tile)
         few = code.emit(f"icmp sle i64 {rows}, {MOST_ROWS}")
         wide = code.emit(f"icmp sge i64 {columns}, {host_layout(self._tile).lanes}")
-        enough = code.emit(f"and i1 {_enough(levels, self._tile, self._least)}, {code.emit(f'and i1 {few}, {wide}')}")
-        return enough
+        return code.emit(f"and i1 {_enough(levels, self._tile, self._least)}, {code.emit(f'and i1 {few}, {wide}')}")
 
     def run(self, levels: Levels) -> None:
         """Calls the function, and notes if a check failed."""
@@ -70,7 +67,7 @@ class SingleColumn:
         found = single(text.nest, turned.rows.loop)
         self._arrays = list(found.layouts)
         others = {array: layout.array for array, layout in found.layouts.items()}
-        self._late = late(f"{text.name}_column", text, found.nest, others, alternatives)
+        self._late = untiled(f"{text.name}_column", text, found.nest, others, alternatives)
 
     def applies(self, levels: Levels) -> str:
         """There is one column; arrays that have one element in each row have these side by side."""
@@ -110,7 +107,7 @@ def _run(text: NestText, late: Late, levels: Levels) -> None:
     routine.store("i64", code.emit(f"or i64 {failed}, {ended}"), levels.view.address(FAILED))
 
 
-def late(name: str, text: NestText, nest: Nest, others: Mapping[Array, Array], alternatives: Alternatives) -> Late:
+def untiled(name: str, text: NestText, nest: Nest, others: Mapping[Array, Array], alternatives: Alternatives) -> Late:
     """`@<name>(frame)`, which runs a nest with a frame of its own. others: the arrays that stand for some of `text`'s."""
 
     def functions(number: int) -> Sequence[Routine]:
