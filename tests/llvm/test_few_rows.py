@@ -11,6 +11,7 @@ import accel as A
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.templates.choose import alternatives
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.backends.llvm.templates.tile.untiled import SingleColumn, Untiled
@@ -21,8 +22,9 @@ from accel.ir.single import single
 from accel.ir.verify import verify_nest
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
+from tests.llvm.processors import changed, compile_for
 from tests.llvm.test_late import compilations
-from tests.llvm.test_tile import Rows, check, defined, numbers, pairs, program
+from tests.llvm.test_tile import Rows, check, defined, numbers, pairs, program, tiled
 from tests.marks import one_in
 
 __all__ = ["compilations"]
@@ -117,6 +119,25 @@ def test_few_rows_and_single_columns(function: Callable[..., Rows], dtype: str, 
         (4, 5, 6),
     ):
         x, y = sides(function, shape, dtype)
+        assert run([x, y])[0].tobytes() == product_of(function, x, y).tobytes(), shape
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
+def test_threads_share_the_columns_of_few_rows(
+    registers: tuple[int, int], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of columns end within vectors of several, and the last one may be smaller than a vector."""
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
+    for way, function, shape in (
+        (turned, by_matrices, (2500, 3, 3)),
+        (turned, by_columns, (1025, 20, 2)),
+        (tiled, by_matrices, (3, 5, 2049)),
+        (tiled, by_matrices, (9, 40, 3100)),
+        (tiled, by_rows, (2, 7, 1050)),
+    ):
+        x, y = sides(function, shape, "float32")
+        run = compiled(LLVMBackend(threads, way), program(function, x, y))
         assert run([x, y])[0].tobytes() == product_of(function, x, y).tobytes(), shape
 
 

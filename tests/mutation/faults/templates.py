@@ -66,8 +66,8 @@ FAULTS = (
     Fault(
         "columns that are copied before they stay in registers are read from the first one on",
         "backends/llvm/templates/tile/small/blocks.py",
-        "indices, elements, mask = self._columns_of((column, columns), 1, first, at)",
-        'indices, elements, mask = self._columns_of((column, columns), 1, "0", at)',
+        "indices, elements, mask = self._columns_of((column, part[1]), 1, first, at)",
+        'indices, elements, mask = self._columns_of((column, part[1]), 1, "0", at)',
         (f"{_SMALL}::test_columns_of_more_elements_are_copied_before_they_stay_in_registers",),
     ),
     Fault(

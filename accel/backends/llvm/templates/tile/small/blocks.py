@@ -101,9 +101,13 @@ class Blocks:
                 begin = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {blocks}')}, {self._width}")
                 self._copied((first, last), begin, columns)
         else:
-            unit = rows_of_unit(self._subtrees, self._count)
-            low, high = (code.emit(f"mul i64 %{part}, {unit}") for part in ("low", "high"))
-            self._rows((low, routine.least(high, rows)), columns)
+            unit, wide = rows_of_unit(self._subtrees, self._count), given.get(Word.CHUNK_COLUMNS)
+            with routine.count("%low", "%high") as number:
+                blocks = code.parts(columns, wide)
+                first = code.emit(f"mul i64 {code.emit(f'udiv i64 {number}, {blocks}')}, {unit}")
+                begin = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {blocks}')}, {wide}")
+                last = routine.least(code.emit(f"add i64 {begin}, {wide}"), columns)
+                self._block((first, routine.least(code.emit(f"add i64 {first}, {unit}"), rows)), "0", last, None, begin)
         code.line("ret void")
         self._memory.close()
         return routine
@@ -155,13 +159,13 @@ class Blocks:
                 read, written = (code.emit(f"getelementptr i8, ptr {row}, i64 {offset}") for row in rows)
                 self._memory.store_vector(kind, self._memory.load_vector(kind, read, None), written, None)
 
-    def _block(self, rows: tuple[str, str], first: str, columns: str, at: Place | None) -> None:
-        """Rows of so many columns from the first one on, which stands at this place: tiles of as many vectors as they have,
-        then of what is left."""
+    def _block(self, rows: tuple[str, str], first: str, columns: str, at: Place | None, begin: str = "0") -> None:
+        """Rows of so many columns from the first one on, which stands at this place, without those before `begin`: tiles of as
+        many vectors as they have, then of what is left."""
         if self._subtrees:
-            self._held(rows, first, columns, at)
+            self._held(rows, first, (begin, columns), at)
             return
-        routine, code, begin = self._routine, self._routine.code, "0"
+        routine, code = self._routine, self._routine.code
         for vectors in self._vectors():
             accumulators, wide = self._tree.accumulators(vectors), vectors * self._layout.lanes
             end = columns if vectors == 1 else code.emit(f"and i64 {columns}, {-wide}")
@@ -172,7 +176,7 @@ class Blocks:
                 self._tile(accumulators, (row, rows[1]), self._columns_of((column, columns), vectors, first, at))
             begin = end
 
-    def _held(self, rows: tuple[str, str], first: str, columns: str, at: Place | None) -> None:
+    def _held(self, rows: tuple[str, str], first: str, part: tuple[str, str], at: Place | None) -> None:
         """The same, where columns stay in registers for some rows."""
         routine, code, subtrees = self._routine, self._routine.code, self._subtrees
         accumulators = self._tree.accumulators(1, rows_at_once(self._count, ROWS))
@@ -180,10 +184,10 @@ class Blocks:
         waiting = Waiting(routine, accumulators, len(subtrees), group)
         with (
             routine.count(*rows, group) as begin,
-            routine.count("0", columns, self._layout.lanes) as column,
+            routine.count(*part, self._layout.lanes) as column,
         ):
             last = routine.least(code.emit(f"add i64 {begin}, {group}"), rows[1])
-            indices, elements, mask = self._columns_of((column, columns), 1, first, at)
+            indices, elements, mask = self._columns_of((column, part[1]), 1, first, at)
             for turn, every in enumerate(subtrees):
                 held_elements = [computed(each, every, mask) for each in elements]
                 with routine.count(begin, last, accumulators.strip.rows) as row:

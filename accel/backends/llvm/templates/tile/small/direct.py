@@ -35,6 +35,9 @@ MOST_OF_LANE = 4
 """Elements of a lane, of folds of more elements than that, in a loop of subtrees with few registers, or where columns are held:
 of more packed tiles are as fast."""
 
+FEW_GROUPS, COLUMNS_OF_UNIT = 16, 1 << 10
+"""Of fewer groups of rows than these a thread takes some columns at a time, at least so many."""
+
 MOST_COMPUTED = 16
 """Elements where sides are no matrices: what else a side does is done once for each row, or column, where it is packed, and
 here for each tile."""
@@ -105,7 +108,12 @@ def direct_code(name: str, text: NestText, layout: Layout, number: int) -> list[
         each = routine.least(rows, str(copied_for())), width, str(count)
     else:
         unit = str(rows_of_unit(held_subtrees(layout, count, kind), count))
-        units, each = code.parts(rows, unit), (unit, columns, str(count))
+        groups = code.parts(rows, unit)
+        few = code.emit(f"icmp slt i64 {groups}, {FEW_GROUPS}")
+        wide = routine.least(columns, code.emit(f"select i1 {few}, i64 {COLUMNS_OF_UNIT}, i64 {columns}"))
+        launch.words.put(Word.CHUNK_COLUMNS, wide)
+        units = code.emit(f"mul i64 {groups}, {code.parts(columns, wide)}")
+        each = unit, wide, str(count)
     routine.leave(launch.run(f"@{name}_shared", units, launch.at_once(each)), "i64 2")
     code.line("ret i64 0")
     levels.memory.close()
