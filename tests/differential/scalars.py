@@ -139,6 +139,8 @@ def _bool_operators(others: Sequence[ScalarType]) -> list[Signature]:
             found += [(f"({{}} {symbol} {{}})", (other, other)) for symbol in ("==", "!=", "<", "<=", ">", ">=")]
             found += [(f"A.{name}({{}}, {{}})", (other, other)) for name in ("eq", "ne", "lt", "le", "gt", "ge")]
             found += [(f"(A.lift({{}}, {{}}) {symbol} A.lift({{}}, {{}}))", (other,) * 4) for symbol in ("<", ">=")]
+            perhaps = "A.cond({}, A.just({}), A.nothing())"
+            found += [(f"({perhaps} {symbol} {perhaps})", (BOOL, other) * 2) for symbol in ("<", "<=", ">", ">=")]
         if other.is_float:
             found += [("A.isNaN({})", (other,)), ("A.isInfinite({})", (other,))]
         if other.is_integer:

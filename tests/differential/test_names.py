@@ -19,7 +19,7 @@ from tests.differential.programs import ArrayType, Element, Ref
 from tests.differential.scalars import Scope, operators
 from tests.differential.world import World, dims
 
-DRAWS = 60
+DRAWS = 160
 """How often a proposal of weight 1 is asked, in a world of arrays of many types."""
 
 LANGUAGE = ("accel.ast.combinators", "accel.ast.scalars", "accel.ast.handles", "accel.random")
