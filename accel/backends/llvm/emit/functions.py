@@ -184,24 +184,19 @@ class Functions:
         routine.store(writer.code.type(BOOL), mask or everywhere, active)
         turns = routine.slot("i64")
         routine.store("i64", str(TURNS), turns)
-        head, body, after = routine.label(), routine.label(), routine.label()
-        routine.jump(head)
-        routine.place(head)
-        self._reload(statement, types, slots, environment)
-        running = None if writer.lanes == 1 else routine.load(writer.code.type(BOOL), active)
-        (going,) = yield self._block(statement.condition, environment, running)
-        still = writer.both(running, writer.every(going)) or everywhere
-        routine.store(writer.code.type(BOOL), still, active)
-        routine.branch(writer.any(still), body, after)
-        routine.place(body)
-        self._poll(turns)
-        results = yield self._block(statement.body, environment, None if writer.lanes == 1 else still)
-        for slot, type_, parameter, result in zip(slots, types, statement.parameters, results, strict=True):
-            if writer.lanes > 1:
-                result = writer.select(still, result, environment[parameter.number])
-            routine.store(type_, writer.every(result), slot)
-        routine.jump(head)
-        routine.place(after)
+        with routine.repeat() as while_:
+            self._reload(statement, types, slots, environment)
+            running = None if writer.lanes == 1 else routine.load(writer.code.type(BOOL), active)
+            (going,) = yield self._block(statement.condition, environment, running)
+            still = writer.both(running, writer.every(going)) or everywhere
+            routine.store(writer.code.type(BOOL), still, active)
+            while_(writer.any(still))
+            self._poll(turns)
+            results = yield self._block(statement.body, environment, None if writer.lanes == 1 else still)
+            for slot, type_, parameter, result in zip(slots, types, statement.parameters, results, strict=True):
+                if writer.lanes > 1:
+                    result = writer.select(still, result, environment[parameter.number])
+                routine.store(type_, writer.every(result), slot)
         self._reload(statement, types, slots, environment)
         return [environment[parameter.number] for parameter in statement.parameters]
 

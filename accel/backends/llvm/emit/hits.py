@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from accel.backends.llvm.emit.pairs import joined
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.text.routine import Routine
 
@@ -35,11 +36,8 @@ def first_hit(routine: Routine, writer: Writer, holds: Mask, position: str, high
     routine.branch(code.emit(f"icmp sle i64 {behind}, {high}"), together, rest)
     routine.place(together)
     masks = [holds(code.emit(f"add i64 {at}, {number * lanes}"), None) for number in range(UNROLL)]
-    either = masks
-    while len(either) > 1:
-        first, second, *others = either
-        either = [*others, writer.code.emit(f"or {writer.code.vector('i1')} {first}, {second}")]
-    routine.branch(writer.any(either[0]), among, on)
+    either = joined(masks, lambda one, other: writer.code.emit(f"or {writer.code.vector('i1')} {one}, {other}"))
+    routine.branch(writer.any(either), among, on)
     routine.place(on)
     routine.store("i64", behind, position)
     routine.jump(several)
@@ -77,7 +75,5 @@ def _first_lane_of(writer: Writer, masks: Sequence[str]) -> str:
         word = code.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
         wide = code.emit(f"zext {bits} {word} to i64") if writer.lanes < WORD else word
         words.append(code.emit(f"shl i64 {wide}, {number * writer.lanes}") if number else wide)
-    while len(words) > 1:
-        first, second, *others = words
-        words = [*others, code.emit(f"or i64 {first}, {second}")]
-    return code.call("llvm.cttz.i64", "i64", ["i64", "i1"], [f"i64 {words[0]}", "i1 true"])
+    together = joined(words, lambda one, other: code.emit(f"or i64 {one}, {other}"))
+    return code.call("llvm.cttz.i64", "i64", ["i64", "i1"], [f"i64 {together}", "i1 true"])

@@ -21,6 +21,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.hits import first_hit
 from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.pairs import joined
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.searches import is_harmless, no_step
@@ -286,11 +287,10 @@ class ExtremeLoop:
                 routine.jump(done)
                 routine.place(routine.label())
         values: list[Value] = [Lanes(routine.load(self._vector, slot), self._kind) for slot in accumulators]
-        while len(values) > 1:
-            values = [self._better(one, other) for one, other in zip(values[::2], values[1::2], strict=True)]
+        lanes = joined(values, self._better)
         before = Uniform(routine.load(self._scalar, best), self._kind)
-        with routine.when(writer.any(writer.every(writer.operator(self._found.beats, BOOL, [values[0], before])))):
-            value = self._joined(values[0])
+        with routine.when(writer.any(writer.every(writer.operator(self._found.beats, BOOL, [lanes, before])))):
+            value = self._joined(lanes)
             remember(value)
             if not self._kind.is_float:
                 ends = routine.code.emit(f"icmp eq {self._scalar} {value}, {routine.code.constant(self._ends)}")

@@ -14,6 +14,7 @@ from enum import IntEnum
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.hits import first_hit, first_lane
+from accel.backends.llvm.emit.pairs import joined
 from accel.backends.llvm.emit.values import Lanes, Uniform, Value, Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
@@ -161,10 +162,8 @@ class _Selection:
             best = routine.load(self._vector, slot)
             routine.store(self._vector, best, self._group(number * lanes))
             masks.append(self._vectors.every(self._before(self._vectors, Lanes(best, self._key), last)))
-        while len(masks) > 1:
-            one, other, *more = masks
-            masks = [*more, code.emit(f"or {self._vectors.code.vector('i1')} {one}, {other}")]
-        return self._vectors.any(masks[0])
+        bits = self._vectors.code.vector("i1")
+        return self._vectors.any(joined(masks, lambda one, other: code.emit(f"or {bits} {one}, {other}")))
 
     def _improve(self, slot: str, element: Value, active: str | None) -> None:
         """In each lane that is active the better one of what is in the slot and an element."""
@@ -207,10 +206,9 @@ class _Selection:
         for rank in ranks:
             name = f"llvm.vector.reduce.smax.v{self._vectors.lanes}i32"
             found.append(code.call(name, "i32", [self._ranks], [f"{self._ranks} {rank}"]))
-        while len(found) > 1:
-            one, other, *more = found
-            found = [*more, code.call("llvm.smax.i32", "i32", ["i32", "i32"], [f"i32 {one}", f"i32 {other}"])]
-        return found[0]
+        return joined(
+            found, lambda one, other: code.call("llvm.smax.i32", "i32", ["i32", "i32"], [f"i32 {one}", f"i32 {other}"])
+        )
 
     def _vector_of(self, place: int) -> Value:
         """The best of some groups."""

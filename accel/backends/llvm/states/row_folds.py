@@ -90,18 +90,13 @@ class RowFold:
         present = routine.least(count, str(self._width))
         half = routine.slot("i64")
         routine.store("i64", _half(routine, present), half)
-        head, body, after = routine.label(), routine.label(), routine.label()
-        routine.jump(head)
-        routine.place(head)
-        distance = routine.load("i64", half)
-        routine.branch(code.emit(f"icmp ne i64 {distance}, 0"), body, after)
-        routine.place(body)
-        pairs = routine.least(code.emit(f"sub i64 {present}, {distance}"), distance)
-        with routine.count("0", pairs) as lane:
-            self._join(lane, code.emit(f"add i64 {lane}, {distance}"))
-        routine.store("i64", code.emit(f"lshr i64 {distance}, 1"), half)
-        routine.jump(head)
-        routine.place(after)
+        with routine.repeat() as while_:
+            distance = routine.load("i64", half)
+            while_(code.emit(f"icmp ne i64 {distance}, 0"))
+            pairs = routine.least(code.emit(f"sub i64 {present}, {distance}"), distance)
+            with routine.count("0", pairs) as lane:
+                self._join(lane, code.emit(f"add i64 {lane}, {distance}"))
+            routine.store("i64", code.emit(f"lshr i64 {distance}, 1"), half)
 
     def _join_runs(self, count: str) -> None:
         """Adjacent pairs of at most four runs."""

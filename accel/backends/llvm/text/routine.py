@@ -118,6 +118,22 @@ class Routine:
         )
 
     @contextmanager
+    def repeat(self) -> Iterator[Callable[[str], None]]:
+        """A loop: what is written inside runs again and again, until the function that this gives is called, once, with a
+        condition that does not hold."""
+        head, body, after = self.label(), self.label(), self.label()
+        self.jump(head)
+        self.place(head)
+
+        def while_(condition: str) -> None:
+            self.branch(condition, body, after)
+            self.place(body)
+
+        yield while_
+        self.jump(head)
+        self.place(after)
+
+    @contextmanager
     def count(self, low: str, high: str, step: int | str = 1) -> Iterator[str]:
         """A loop: gives `low`, `low + step`, … as long as it is less than `high`."""
         counter = self.slot("i64")
@@ -129,28 +145,18 @@ class Routine:
     def advance(self, counter: str, limit: str, step: int | str) -> Iterator[str]:
         """A loop that runs while the i64 in the slot `counter`, which it may change, is less than `limit`: gives it, then
         adds `step` to it."""
-        head, body, after = self.label(), self.label(), self.label()
-        self.jump(head)
-        self.place(head)
-        index = self.load("i64", counter)
-        self.branch(self.code.emit(f"icmp slt i64 {index}, {limit}"), body, after)
-        self.place(body)
-        yield index
-        self.store("i64", self.code.emit(f"add i64 {self.load('i64', counter)}, {step}"), counter)
-        self.jump(head)
-        self.place(after)
+        with self.repeat() as while_:
+            index = self.load("i64", counter)
+            while_(self.code.emit(f"icmp slt i64 {index}, {limit}"))
+            yield index
+            self.store("i64", self.code.emit(f"add i64 {self.load('i64', counter)}, {step}"), counter)
 
     def shift_while(self, slot: str, operation: str, condition: Callable[[str], str]) -> str:
         """Doubles (`shl`) or halves (`lshr`) the i64 in a slot as long as a condition on it holds; gives what it is then."""
-        head, body, after = self.label(), self.label(), self.label()
-        self.jump(head)
-        self.place(head)
-        value = self.load("i64", slot)
-        self.branch(condition(value), body, after)
-        self.place(body)
-        self.store("i64", self.code.emit(f"{operation} i64 {value}, 1"), slot)
-        self.jump(head)
-        self.place(after)
+        with self.repeat() as while_:
+            value = self.load("i64", slot)
+            while_(condition(value))
+            self.store("i64", self.code.emit(f"{operation} i64 {value}, 1"), slot)
         return value
 
     def least(self, first: str, second: str) -> str:

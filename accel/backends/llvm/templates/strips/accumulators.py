@@ -148,17 +148,12 @@ class StripFold:
         routine, code = self._strip.routine, self._strip.routine.code
         half = routine.slot("i64")
         routine.store("i64", str(self.width // 2), half)
-        head, body, after = routine.label(), routine.label(), routine.label()
-        routine.jump(head)
-        routine.place(head)
-        distance = routine.load("i64", half)
-        routine.branch(code.emit(f"icmp ne i64 {distance}, 0"), body, after)
-        routine.place(body)
-        with routine.count("0", routine.least(distance, code.emit(f"sub i64 {present}, {distance}"))) as lane:
-            self._join(lane, code.emit(f"add i64 {lane}, {distance}"))
-        routine.store("i64", code.emit(f"lshr i64 {distance}, 1"), half)
-        routine.jump(head)
-        routine.place(after)
+        with routine.repeat() as while_:
+            distance = routine.load("i64", half)
+            while_(code.emit(f"icmp ne i64 {distance}, 0"))
+            with routine.count("0", routine.least(distance, code.emit(f"sub i64 {present}, {distance}"))) as lane:
+                self._join(lane, code.emit(f"add i64 {lane}, {distance}"))
+            routine.store("i64", code.emit(f"lshr i64 {distance}, 1"), half)
 
     def push(self) -> None:
         """What stands in row 0 is the result of one more block, or of a power of two of blocks."""
@@ -169,18 +164,13 @@ class StripFold:
         bits, level = routine.slot("i64"), routine.slot("i64")
         routine.store("i64", blocks, bits)
         routine.store("i64", "0", level)
-        head, join, after = routine.label(), routine.label(), routine.label()
-        routine.jump(head)
-        routine.place(head)
-        rest, place = routine.load("i64", bits), routine.load("i64", level)
-        routine.branch(code.emit(f"trunc i64 {rest} to i1"), join, after)
-        routine.place(join)
-        with self._strip.each() as vector:
-            self._rows.store(self.merge(self._counter.load(vector, place), self._rows.load(vector)), vector)
-        routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
-        routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
-        routine.jump(head)
-        routine.place(after)
+        with routine.repeat() as while_:
+            rest, place = routine.load("i64", bits), routine.load("i64", level)
+            while_(code.emit(f"trunc i64 {rest} to i1"))
+            with self._strip.each() as vector:
+                self._rows.store(self.merge(self._counter.load(vector, place), self._rows.load(vector)), vector)
+            routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
+            routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
         with self._strip.each() as vector:
             self._counter.store(self._rows.load(vector), vector, place)
 
@@ -193,23 +183,18 @@ class StripFold:
         routine.store("i64", routine.load("i64", self._blocks), bits)
         routine.store("i64", "0", level)
         routine.store("i1", "false", some)
-        head, body, after = routine.label(), routine.label(), routine.label()
-        routine.jump(head)
-        routine.place(head)
-        rest, place = routine.load("i64", bits), routine.load("i64", level)
-        routine.branch(code.emit(f"icmp ne i64 {rest}, 0"), body, after)
-        routine.place(body)
-        with routine.when(code.emit(f"trunc i64 {rest} to i1")):
-            later = self._strip.writer.splat(routine.load("i1", some), "i1")
-            with self._strip.each() as vector:
-                left, right = self._counter.load(vector, place), self._rows.load(vector)
-                merged = zip(self.merge(left, right), left, strict=True)
-                self._rows.store([self._strip.writer.select(later, new, old) for new, old in merged], vector)
-            routine.store("i1", "true", some)
-        routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
-        routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
-        routine.jump(head)
-        routine.place(after)
+        with routine.repeat() as while_:
+            rest, place = routine.load("i64", bits), routine.load("i64", level)
+            while_(code.emit(f"icmp ne i64 {rest}, 0"))
+            with routine.when(code.emit(f"trunc i64 {rest} to i1")):
+                later = self._strip.writer.splat(routine.load("i1", some), "i1")
+                with self._strip.each() as vector:
+                    left, right = self._counter.load(vector, place), self._rows.load(vector)
+                    merged = zip(self.merge(left, right), left, strict=True)
+                    self._rows.store([self._strip.writer.select(later, new, old) for new, old in merged], vector)
+                routine.store("i1", "true", some)
+            routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
+            routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
 
     def absorb(self, partials: str, vectors: str) -> None:
         """Row 0, or for exact folds what it comes to with row 0, is what stands at `partials`, in vectors from a number on."""
