@@ -23,10 +23,10 @@ from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
 from accel.fusedast.text import text as fused_text
 from accel.fusedast.verify import verify as verify_fused
-from accel.ilp.plan import plan
+from accel.ilp.permutations import best_realised
 from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.options import Options
-from accel.ilp.realise import Realised, realised
+from accel.ilp.realise import Realised
 from accel.ir import nodes as ir
 from accel.ir.lowering.lower import lower
 from accel.ir.mentions import nests
@@ -65,7 +65,7 @@ class Stages:
 def _planning(options: Options) -> Pass[labelled.Program, Realised]:
     return Pass(
         "plan",
-        lambda program: realised(program, plan(program, options), options),
+        lambda program: best_realised(program, options),
         lambda found: verify_labelled(found.program),
         lambda found: labelled_text(found.program),
     )

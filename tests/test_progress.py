@@ -19,7 +19,7 @@ from accel import compile as spine
 from accel.backends.llvm import backend
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.module import load
-from accel.ilp.plan import plan
+from accel.ilp.permutations import best_realised
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.python_mip import PythonMip
 from accel.support import progress as written
@@ -225,7 +225,7 @@ def slowly(function: Callable[P, R]) -> Callable[P, R]:
 
 @pytest.mark.llvm
 def test_programs_say_what_they_wait_for(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spine, "plan", slowly(plan))
+    monkeypatch.setattr(spine, "best_realised", slowly(best_realised))
     monkeypatch.setattr(backend, "load", slowly(load))
     untyped.run(A.map(lambda x: A.sin(x) * x + 17.25, A.use(np.arange(4.0))))
     found = list(dict.fromkeys(line.partition(" ...")[0] for line in lines(terminal.text())))

@@ -39,12 +39,12 @@ _DEPTH = 12
 
 def absorb(program: Program) -> Program:
     """The program without makers that moved into their readers; itself if there are none."""
-    absorbing = _Absorbing(_overwritten(program))
+    absorbing = _Absorbing(overwritten(program))
     made = absorbing.program(program)
     return number(made) if absorbing.any else program
 
 
-def _overwritten(program: Program) -> frozenset[Array]:
+def overwritten(program: Program) -> frozenset[Array]:
     """What scatters destroy, and copies may take, with all that is a view of it."""
     bindings = [binding for each in programs.programs(program) for binding in each.bindings]
     root: dict[Array, Array] = {}
