@@ -11,12 +11,21 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I64, ScalarType
+from accel.backends.llvm.templates import positions
 from accel.schedule.nodes import Template
 from tests.llvm import nests
+from tests.llvm.processors import compile_again
 from tests.marks import numbers_of_threads, one_in
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
 Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
+
+
+@pytest.fixture(autouse=True)
+def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small arrays run over positions, too."""
+    monkeypatch.setattr(positions, "LEAST", 1)
+    compile_again(monkeypatch)
 
 
 def has_positions(program: Program, arrays: Sequence[Numbers]) -> bool:

@@ -16,13 +16,13 @@ from accel.backends.llvm.emit.values import Digit, Progression, Uniform, Value, 
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.launch import launch
-from accel.backends.llvm.text.late import NOT_HERE, RAISED, Late
+from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import For
 from accel.schedule.templates.cpu.positions import Positions, extents
 
-LEAST = 256
-"""Elements below which rows serve as well."""
+LEAST = 4096
+"""Elements below which rows take no more than some microseconds longer, so that it is not worth to compile more code."""
 
 DIGITS, GATHER = 0.25, 0.2
 """Nanoseconds of an element's indices, and of an element that is gathered, about."""
@@ -62,11 +62,7 @@ class PositionLoops:
         routine, code, total = levels.routine, levels.routine.code, self._total(levels)
         single = code.emit(f"icmp eq i64 {levels.extent(self._found.loops[-1])}, 1")
         number = code.emit(f"zext i1 {single} to i64")
-        found = code.emit(f"call i64 @{self._late.name}_found(i64 {number})")
-        routine.leave(code.emit(f"icmp eq i64 {found}, {RAISED}"), "i64 2")
-        # Whoever called begins again, with a program that has it.
-        routine.leave(code.emit(f"icmp eq i64 {found}, {NOT_HERE}"), "i64 1")
-        function = code.emit(f"inttoptr i64 {found} to ptr")
+        function = self._late.address(routine, number)
         parts, elements = code.parts(total, str(self._lanes)), code.emit(f"mul i64 {total}, {self._slower}")
         launch(self._text, levels, function, parts, elements, self._lanes * self._slower)
 

@@ -27,14 +27,18 @@ class Late:
     count: int
     routines: Callable[[int], Sequence[Routine]]
 
-    def call(self, routine: Routine, number: str) -> str:
-        """Calls the function of this number with the frame: what it gives, an i64. Leaves with 2 if compiling raises, with 1 if
-        the program is to begin again, as one that has the function."""
+    def address(self, routine: Routine, number: str) -> str:
+        """The function of this number, a pointer. Leaves with 2 if compiling raises, with 1 if the program is to begin again,
+        as one that has the function."""
         code = routine.code
         found = code.emit(f"call i64 @{self.name}_found(i64 {number})")
         routine.leave(code.emit(f"icmp eq i64 {found}, {RAISED}"), "i64 2")
         routine.leave(code.emit(f"icmp eq i64 {found}, {NOT_HERE}"), "i64 1")
-        return code.emit(f"call i64 {code.emit(f'inttoptr i64 {found} to ptr')}(ptr %frame)")
+        return code.emit(f"inttoptr i64 {found} to ptr")
+
+    def call(self, routine: Routine, number: str) -> str:
+        """Calls the function with the frame: what it gives, an i64."""
+        return routine.code.emit(f"call i64 {self.address(routine, number)}(ptr %frame)")
 
     def found(self) -> Routine:
         """`@<name>_found(number)`: the function's address. The calling thread holds the GIL."""
