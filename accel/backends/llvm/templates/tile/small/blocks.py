@@ -102,12 +102,15 @@ class Blocks:
                 self._copied((first, last), begin, columns)
         else:
             unit, wide = rows_of_unit(self._subtrees, self._count), given.get(Word.CHUNK_COLUMNS)
-            with routine.count("%low", "%high") as number:
-                blocks = code.parts(columns, wide)
+            blocks = code.parts(columns, wide)
+            whole = code.emit(f"icmp eq i64 {blocks}, 1")
+            groups = code.emit(f"select i1 {whole}, i64 {code.emit('sub i64 %high, %low')}, i64 1")
+            with routine.count("%low", "%high", groups) as number:
                 first = code.emit(f"mul i64 {code.emit(f'udiv i64 {number}, {blocks}')}, {unit}")
+                end = code.emit(f"add i64 {first}, {code.emit(f'mul i64 {groups}, {unit}')}")
                 begin = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {blocks}')}, {wide}")
                 last = routine.least(code.emit(f"add i64 {begin}, {wide}"), columns)
-                self._block((first, routine.least(code.emit(f"add i64 {first}, {unit}"), rows)), "0", last, None, begin)
+                self._block((first, routine.least(end, rows)), "0", last, None, begin)
         code.line("ret void")
         self._memory.close()
         return routine
