@@ -15,6 +15,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
+from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import METADATA, WIDTH_ATTRIBUTES, Code, memory_type
@@ -47,7 +48,7 @@ class Compiled:
 def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> Compiled:
     """Machine code for each case as a loop over vectors of `lanes` elements, for this machine's CPU or an older one.
 
-    `OLD` has no instructions for 16-bit floats, so that the text is another.
+    The text is another for an older one: it has no AVX-512, and `OLD` has no instructions for 16-bit floats.
 
     A case's `last`, if it has one, stands as a constant in the text instead of the last operand.
     """
@@ -57,7 +58,8 @@ def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> 
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
     )
-    with patch.object(host(), "processor", changed(has_halves=False)) if cpu == OLD else nullcontext():
+    older = changed(registers=Registers(32, 16), has_avx512=False, has_avx512dq=False, has_halves=cpu != OLD)
+    with patch.object(host(), "processor", older) if cpu is not None else nullcontext():
         text = module_text(cases, lanes)
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)
