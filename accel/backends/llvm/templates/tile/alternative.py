@@ -30,9 +30,9 @@ LEAST = 4096.0
 LEAST_DIRECT = 4
 """Columns below which they do where nothing is packed, or one of a batch is."""
 
-ALONG_FOLD, PACKS = (160, 1), 6
-"""What a fold by rows takes whose memory is read along it, and for each 4 bytes of it, in sixteenths of a nanosecond; and what
-it takes to pack as much. (Zen 4.)"""
+ALONG_FOLD, PACKS = 160, 6
+"""What a fold by rows takes whose memory is read along it, and what it takes to pack 4 bytes, in the time in which such a fold
+takes in as much, a sixteenth of a nanosecond. (Zen 4.)"""
 
 PACKED = 0
 """The number of the function that packs; those that need not do so have others."""
@@ -91,7 +91,7 @@ class Tiles:
         if self._tile.rows.along_fold and self._tile.columns.along_fold:
             each = code.emit(f"mul i64 {count}, {_words(self._tile)}")
             folds = code.emit(f"mul i64 {rows}, {columns}")
-            fold = code.emit(f"add i64 {code.emit(f'mul i64 {each}, {ALONG_FOLD[1]}')}, {ALONG_FOLD[0]}")
+            fold = code.emit(f"add i64 {each}, {ALONG_FOLD}")
             panels = code.emit(f"mul i64 {code.parts(columns, str(self._layout.columns))}, {self._layout.columns}")
             packs = code.emit(f"mul i64 {panels}, {code.emit(f'mul i64 {each}, {PACKS}')}")
             yield code.emit(f"icmp slt i64 {packs}, {code.emit(f'mul i64 {folds}, {fold}')}")

@@ -13,7 +13,7 @@ from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import plan
-from accel.backends.llvm.templates.tile.launch import extents, product
+from accel.backends.llvm.templates.tile.launch import extents, steps
 from accel.backends.llvm.templates.tile.layout import host_layout
 from accel.backends.llvm.templates.tile.small.direct import MOST, serves_few
 from accel.backends.llvm.text.late import Late
@@ -88,9 +88,7 @@ class SingleColumn:
 def _enough(levels: Levels, tile: Tile, least: float) -> str:
     """There is enough to do, for which there is no tile that packs nothing."""
     code = levels.routine.code
-    loops = [tile.rows.loop, tile.columns.loop, tile.fold, *tile.batch]
-    work = product(code, [levels.own_extent(loop) for loop in loops])
-    enough = code.emit(f"fcmp oge double {work}, {least:e}")
+    enough = code.emit(f"fcmp oge double {steps(levels, tile)}, {least:e}")
     if least > 1 and serves_few(host_layout(tile)):
         many = code.emit(f"icmp sgt i64 {levels.own_extent(tile.fold)}, {MOST}")
         enough = code.emit(f"and i1 {enough}, {many}")
