@@ -1,21 +1,31 @@
 """A `runN` function called with arrays of the same kinds as before: the fewest steps to its kernels.
 
 Kinds are dtypes and ranks. Plain arrays of numbers are read by compiled code (`Direct.function`), a function for each
-combination of kinds. These form a chain: one that does not take what it is given passes it to the next, the last one to what
-takes anything. That finds in a table what else came before: tuples of arrays, structured arrays, complex numbers, rows with
-gaps, byte-swapped arrays, and programs that have no compiled call.
+combination of kinds; so are complex numbers and tuples of arrays. These form a chain: one that does not take what it is given
+passes it to the next, the last one to what takes anything. That finds in a table what else came before: structured arrays, rows
+with gaps, byte-swapped arrays, and programs that have no compiled call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import is_
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union, assert_never
 
 import numpy as np
 
-from accel.ast.tree.types import DEEPEST, ArrayType, ElementType, RecordType, ScalarType, TupleType
-from accel.backends.direct import Direct
+from accel.ast.tree.types import (
+    BOOL,
+    DEEPEST,
+    ArrayType,
+    ComplexType,
+    ElementType,
+    MaybeType,
+    RecordType,
+    ScalarType,
+    TupleType,
+    number_type,
+)
+from accel.backends.direct import Direct, Form, Forms
 from accel.specialised import Specialised
 from accel.structure import Nested
 
@@ -62,8 +72,8 @@ class Ways:
         self.chain = general
         self._general = general
         self._known: dict[tuple[Kind, ...], Specialised] = {}
-        self._direct: dict[tuple[Kind, ...], tuple[Direct, Sequence[HostArray]] | None] = {}
-        """What came twice: the executable with its constants, if it can be called by arrays alone."""
+        self._direct: dict[tuple[Kind, ...], _Short | None] = {}
+        """What came twice: the executable with its constants, if there is a short way to it."""
         self._spread: set[object] = set()
         """What made functions of the chain for arrays without rows of adjacent elements."""
 
@@ -78,20 +88,20 @@ class Ways:
         self._known[kinds] = found
 
     def shorten(self, kinds: tuple[Kind, ...], found: Specialised, arguments: Sequence[Leaf]) -> None:
-        """Plain arrays of these kinds, which came before, get a function of their own, where the program has one.
+        """Arrays of these kinds, which came before, get a function of their own, where the program has one.
 
-        So do those that have no rows of adjacent elements, once there is code for how they lie.
+        So do those that have no rows of adjacent elements, once there is code for how they lie. `arguments`: their leaves.
         """
         if kinds not in self._direct:
-            self._direct[kinds] = direct = _direct(found)
-            if direct is not None:
-                self.chain = direct[0].function(self.chain, direct[1]) or self.chain
-        elif (direct := self._direct[kinds]) is not None:
-            executable, constants = direct
-            make = executable.spread([*(each for each in arguments if isinstance(each, np.ndarray)), *constants])
+            self._direct[kinds] = short = _short(kinds, found)
+            if short is not None:
+                self.chain = short.executable.function(self.chain, short.constants, short.forms) or self.chain
+        elif (short := self._direct[kinds]) is not None:
+            leaves = [*(each for each in arguments if isinstance(each, np.ndarray)), *short.constants]
+            make = short.executable.spread(leaves, short.forms)
             if make is not None and make not in self._spread:
                 self._spread.add(make)
-                self.chain = make(self.chain, constants)
+                self.chain = make(self.chain, short.constants)
 
 
 def ways_under(
@@ -104,32 +114,69 @@ def ways_under(
     return (found, *[ways for ways in kept if ways is not found and ways.lasting][: _MOST_SETTINGS - 1])
 
 
-def _direct(found: Specialised) -> tuple[Direct, Sequence[HostArray]] | None:
-    """An executable for arrays of one leaf each, and the arrays that the function holds.
+class _Short(NamedTuple):
+    """An executable that can be called by arrays alone, or by what `forms` says, and the arrays that the function holds."""
 
-    None if some of these lie on a device, for the executable to refuse.
+    executable: Direct
+    constants: Sequence[HostArray]
+    forms: Forms | None
+
+
+def _short(kinds: tuple[Kind, ...], found: Specialised) -> _Short | None:
+    """What is called for arguments of these kinds.
+
+    None if it has no short way, or if some of the arrays that it holds lie on a device, for the executable to refuse.
     """
     constants = [constant for constant in found.constants if isinstance(constant, np.ndarray)]
-    if len(constants) < len(found.constants) or not _is_flat(found.result.form):
+    if len(constants) < len(found.constants) or not isinstance(found.executable, Direct):
         return None
-    return (found.executable, constants) if isinstance(found.executable, Direct) else None
+    arguments, result = tuple([_form_of_kind(kind) for kind in kinds]), _form_of_results(found.result.form)
+    if result is None or any(form is None for form in arguments):
+        return None
+    known = tuple([form for form in arguments if form is not None])
+    plain = all(isinstance(form, ScalarType) for form in known) and _is_flat(result)
+    return _Short(found.executable, constants, None if plain else Forms(known, result))
 
 
-def are_plain(arguments: Sequence[object], leaves: Sequence[Leaf]) -> bool:
-    """Whether the arguments are their own leaves."""
-    return len(arguments) == len(leaves) and all(map(is_, arguments, leaves))
+def _form_of_kind(kind: Kind) -> Form | None:
+    """The form of an argument; None for structured arrays, byte-swapped ones, and tuples with such."""
+    match kind:
+        case (np.dtype() as dtype, int()):
+            element = number_type(dtype)
+            return element if element is not None and element.dtype == dtype else None
+        case _:
+            return _all(tuple([_form_of_kind(item) for item in kind]))
 
 
-def _is_flat(form: Nested[ArrayType]) -> bool:
-    """Whether the user gets one array, or a tuple of several."""
+def _form_of_results(form: Nested[ArrayType]) -> Form | None:
+    """The form of results; None if there are named tuples or structured arrays among them."""
     if isinstance(form, ArrayType):
-        return isinstance(form.element, ScalarType) or _is_flat_tuple(form.element)
-    if type(form) is not tuple or len(form) < 2:
-        return False
-    return all(isinstance(part, ArrayType) and isinstance(part.element, ScalarType) for part in form)
+        return _form_of_elements(form.element)
+    return _all([_form_of_results(part) for part in form]) if type(form) is tuple else None
 
 
-def _is_flat_tuple(element: ElementType) -> bool:
-    if not isinstance(element, TupleType) or isinstance(element, RecordType) or len(element.items) < 2:
-        return False
-    return all(isinstance(item, ScalarType) for item in element.items)
+def _form_of_elements(element: ElementType) -> Form | None:
+    match element:
+        case ScalarType() | ComplexType():
+            return element
+        case RecordType():
+            return None
+        case TupleType(items):
+            return _all([_form_of_elements(item) for item in items])
+        case MaybeType(value):
+            return _all([BOOL, _form_of_elements(value)])
+        case _:
+            assert_never(element)
+
+
+def _all(forms: Sequence[Form | None]) -> Form | None:
+    """All of them as a tuple; None if one is not known."""
+    known = tuple([form for form in forms if form is not None])
+    return known if len(known) == len(forms) else None
+
+
+def _is_flat(form: Form) -> bool:
+    """Whether the user gets one array, or a tuple of several."""
+    if isinstance(form, tuple):
+        return len(form) > 1 and all(isinstance(part, ScalarType) for part in form)
+    return isinstance(form, ScalarType)

@@ -31,7 +31,7 @@ from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.device_array import DeviceArray
-from accel.direct import Ways, are_plain, kinds_of, ways_under
+from accel.direct import Ways, kinds_of, ways_under
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
@@ -306,8 +306,7 @@ class RunN(Generic[P, R]):
         known = None if kinds is None else ways.find(kinds)
         if kinds is not None and known is not None:
             leaves = _leaves([_host(argument) for argument in args])
-            if are_plain(args, leaves):
-                ways.shorten(kinds, known, leaves)
+            ways.shorten(kinds, known, leaves)
             return known.run([*leaves, *known.constants])
         hosts, found, settings = self._prepared(args)
         data = [*_leaves(hosts), *found.constants]

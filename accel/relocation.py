@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from accel.ast.tree.leaves import Leaf
-from accel.backends.direct import Direct
+from accel.backends.direct import Direct, Forms
 from accel.backends.protocol import Executable, HostArray
 from accel.backends.residence import kept_results
 from accel.errors import AccelError, Where
@@ -40,16 +40,17 @@ class Relocated:
             raise error.moved(moves(self._compiled, self._own())) from error.__cause__
 
     def function(
-        self, otherwise: Callable[..., object], constants: Sequence[HostArray]
+        self, otherwise: Callable[..., object], constants: Sequence[HostArray], forms: Forms | None = None
     ) -> Callable[..., object] | None:
         """See `accel.backends.protocol.Direct`: it raises nothing itself."""
-        return self._executable.function(otherwise, constants) if isinstance(self._executable, Direct) else None
+        direct = self._executable
+        return direct.function(otherwise, constants, forms) if isinstance(direct, Direct) else None
 
     def spread(
-        self, arguments: Sequence[HostArray], *, now: bool = False
+        self, arguments: Sequence[HostArray], forms: Forms | None = None, *, now: bool = False
     ) -> Callable[[Callable[..., object], Sequence[HostArray]], Callable[..., object]] | None:
         """See `accel.backends.direct.Direct`: it raises nothing itself."""
-        return self._executable.spread(arguments, now=now) if isinstance(self._executable, Direct) else None
+        return self._executable.spread(arguments, forms, now=now) if isinstance(self._executable, Direct) else None
 
     def taking(self, given: frozenset[int]) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
         """See `accel.backends.direct.Direct`; errors are those of `own`."""

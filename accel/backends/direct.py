@@ -6,11 +6,25 @@ Whoever finds a program on disk needs this and no other stage, so nothing of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union, runtime_checkable
+
+from accel.ast.tree.types import ComplexType, ScalarType
+from accel.support.frozen import frozen_value
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
     from accel.backends.protocol import HostArray
+
+Form: TypeAlias = Union[ScalarType, ComplexType, tuple["Form", ...]]
+"""A number's array, or a tuple of such forms."""
+
+
+@frozen_value
+class Forms:
+    """How the arguments of a function are nested, and its results, where they are not just the arrays of a program."""
+
+    arguments: tuple[Form, ...]
+    result: Form
 
 
 @runtime_checkable
@@ -18,18 +32,18 @@ class Direct(Protocol):
     """An executable that can be called with less between the caller and the kernels."""
 
     def function(
-        self, otherwise: Callable[..., object], constants: Sequence[HostArray]
+        self, otherwise: Callable[..., object], constants: Sequence[HostArray], forms: Forms | None = None
     ) -> Callable[..., object] | None:
         """The program as a function of the arrays that come before `constants`; None if it has no such form.
 
-        It gives the array, or a tuple of as many as there are results. Where something is not as usual (an argument that is no
-        plain array of the right type and rank, extents that do not fit, a check that fails) it gives what `otherwise` gives for
-        the same arguments, and keeps nothing of what it has done.
+        It gives the array, or a tuple of as many as there are results; with `forms` it takes and gives what these say. Where
+        something is not as usual (an argument that is no plain array of the right type and rank, extents that do not fit, a
+        check that fails) it gives what `otherwise` gives for the same arguments, and keeps nothing of what it has done.
         """
         ...
 
     def spread(
-        self, arguments: Sequence[HostArray], *, now: bool = False
+        self, arguments: Sequence[HostArray], forms: Forms | None = None, *, now: bool = False
     ) -> Callable[[Callable[..., object], Sequence[HostArray]], Callable[..., object]] | None:
         """What makes, as `function` does, the function for arrays that lie in memory as these do, constants among them.
 

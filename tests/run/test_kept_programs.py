@@ -106,7 +106,7 @@ def test_files_that_are_cut_are_none(kept: tuple[Path, str], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\n", b"[]", b"[[[[3],[],1,[]]],[]]\nabc", b'[[[[9],[],"",[]]],[]]\nabc', b"\x00\n\x00"]
+    "content", [b"", b"\n", b"[]", b"[[[[3],[],1,[]]],[],1]\nabc", b'[[[[9],[],"",[]]],[],1]\nabc', b"\x00\n\x00"]
 )
 def test_other_contents_are_refused(content: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
@@ -116,7 +116,7 @@ def test_other_contents_are_refused(content: bytes) -> None:
 def test_code_comes_back() -> None:
     late = (LateNames("nest0_tile_directly", 130, "abc"),)
     units = (Unit((b"ab\n", b""), ("one",), "extent_", late), Unit((b"\x00c",), ("call",), "", ()))
-    code = CallCode(units, (F32, I64))
+    code = CallCode(units, (F32, I64), 2)
     assert loads(dumps(code)) == code
 
 

@@ -28,10 +28,14 @@ class Unit:
 
 @frozen_value
 class CallCode:
-    """Units in the order in which they are linked, the call last; the element types whose NumPy descriptors it imports."""
+    """Units in the order in which they are linked, the call last; the element types whose NumPy descriptors it imports.
+
+    threads: work on each nest.
+    """
 
     units: tuple[Unit, ...]
     elements: tuple[ScalarType, ...]
+    threads: int
 
 
 def dumps(code: CallCode) -> bytes:
@@ -45,14 +49,14 @@ def dumps(code: CallCode) -> bytes:
         ]
         for unit in code.units
     ]
-    head = json.dumps([units, [element.value for element in code.elements]]).encode()
+    head = json.dumps([units, [element.value for element in code.elements], code.threads]).encode()
     return b"\n".join([head, b"".join(each for unit in code.units for each in unit.objects)])
 
 
 def loads(content: bytes) -> CallCode:
     """What `dumps` wrote. Raises `ValueError` for anything else that a file may hold by accident."""
     head, _, rest = content.partition(b"\n")
-    units, elements = json.loads(head)
+    units, elements, threads = json.loads(head)
     start = 0
     found: list[Unit] = []
     for sizes, exports, prefix, late in units:
@@ -66,7 +70,7 @@ def loads(content: bytes) -> CallCode:
         found.append(Unit(tuple(objects), _names(exports), prefix, tuple(names)))
     if start != len(rest):
         raise ValueError("the objects are not as long as they are said to be")
-    return CallCode(tuple(found), tuple([ScalarType(element) for element in elements]))
+    return CallCode(tuple(found), tuple([ScalarType(element) for element in elements]), int(threads))
 
 
 def _names(exports: Sequence[str]) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from accel.backends.direct import Direct
+from accel.backends.direct import Direct, Forms
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, dumps, loads
 from accel.backends.llvm.calls.spread import Function, Make, SpreadCalls, Spreads, spreads_of
 from accel.backends.llvm.machine.rows import all_with_rows
 from accel.backends.residence import on_host
 from accel.errors import AccelDeviceError, here
+from accel.support.forks import load
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
@@ -57,16 +58,25 @@ class Compiled:
             self._run.append(call.function(_Unusual(self._execute, call, self._spread), ()))
         return _list(self._run[0](*arguments))
 
-    def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
-        """See `accel.backends.protocol.Direct`."""
-        return self._call()[1].function(otherwise, constants)
+    def function(
+        self, otherwise: Callable[..., object], constants: Sequence[HostArray], forms: Forms | None = None
+    ) -> Callable[..., object] | None:
+        """See `accel.backends.direct.Direct`."""
+        code, call = self._call()
+        make = call.function if forms is None else _formed(call.function, forms, code.threads, views=False)
+        return None if make is None else make(otherwise, constants)
 
-    def spread(self, arguments: Sequence[HostArray], *, now: bool = False) -> Function | None:
+    def spread(
+        self, arguments: Sequence[HostArray], forms: Forms | None = None, *, now: bool = False
+    ) -> Function | None:
         """See `accel.backends.direct.Direct`."""
         spreads = spreads_of(arguments)
         if spreads is None:
             return None
-        return self._spread.make(spreads, arguments) if now else self._spread.made(spreads)
+        found = self._spread.make(spreads, arguments) if now else self._spread.made(spreads)
+        if found is None or forms is None:
+            return found
+        return _formed(found, forms, self._call()[0].threads, views=True)
 
     def taking(self, given: frozenset[int]) -> Execute | None:
         """See `accel.backends.direct.Direct`."""
@@ -92,6 +102,14 @@ class Compiled:
         if not self._made:
             self._made.append(self._make())
         return self._made[0]
+
+
+def _formed(make: Function, forms: Forms, threads: int, *, views: bool) -> Function | None:
+    """What makes functions of nested arguments, where there are such."""
+    load("accel.backends.llvm.calls.formed.forms")
+    from accel.backends.llvm.calls.formed.forms import formed
+
+    return formed(make, forms, threads, views=views)
 
 
 def _list(found: object) -> list[HostArray]:

@@ -34,7 +34,7 @@ EXPORTS = (
 def arrays_text() -> str:
     """The module. It imports `IMPORTS`, NumPy's `PyArray_NewFromDescr` and `PyArray_SetBaseObject`, and the addresses of
     `@array_type`, `@bytes_type` (uint8's descriptor) and `@blocks` (`LIST_BYTES`, all zero at first)."""
-    return _DECLARATIONS + _fields_text() + _NEW + blocks_text() + _ARRAYS + references_text()
+    return _DECLARATIONS + fields_text() + _NEW + blocks_text() + _ARRAYS + references_text()
 
 
 _DECLARATIONS = """@array_type = external global i8
@@ -59,7 +59,7 @@ declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
 
-def _fields_text() -> str:
+def fields_text() -> str:
     """Functions that read an array object: `@data(x)` and so on."""
     fields = (
         ("type", TYPE, "ptr"), ("data", DATA, "ptr"), ("rank", RANK, "i32"), ("extents", EXTENTS, "ptr"),

@@ -12,11 +12,11 @@ OBJECTS = Store("objects", entries=64, size=1 << 22)
 """That of the thread pool and of functions over arrays."""
 
 
-def kept_object(text: str) -> bytes:
-    """The object code of a module's text, compiled in a hurry if it is not on disk."""
-    key = f"{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{text}".encode()
+def kept_object(text: str, *, quick: bool = True) -> bytes:
+    """The object code of a module's text, compiled if it is not on disk: `quick`, or for what has loops over elements."""
+    key = f"{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{quick}\n{text}".encode()
     found = OBJECTS.get(key)
     if found is None:
-        found = host().compile(text, quick=True)
+        found = host().compile(text, quick=quick)
         OBJECTS.put(key, found)
     return found

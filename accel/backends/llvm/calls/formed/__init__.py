@@ -1,0 +1,1 @@
+"""What stands around calls whose arguments or results are not their arrays."""
