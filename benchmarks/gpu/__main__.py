@@ -153,7 +153,8 @@ def main(given: Sequence[str]) -> int:
     print(
         f"{'program':28}{'MB':>7}{'ms':>10}{'% of copy':>11}{'wanted':>8}{'kernels':>9}{'build s':>9}  bits       others, %"
     )
-    cases = [case for case in CASES if not found.only or any(part in case.name for part in found.only)]
+    wanted = [case for case in CASES if not found.only or any(part in case.name for part in found.only)]
+    cases = [case for case in wanted if on.features.gpu or not case.sorts]
     measured = []
     for row in rows(on, copy, cases, found):
         beside = ", ".join(f"{name} {percent:.0f}" for name, percent in row.others.items())

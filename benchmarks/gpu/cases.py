@@ -36,6 +36,8 @@ class Case:
     other: Callable[..., object] | None = None
     exact: bool = True
     """Whether the bits are the interpreter's; elementary functions belong to the device."""
+    sorts: bool = False
+    """Whether it sorts: that has no kernels on a device that is no GPU."""
 
 
 def _random(count: int) -> NDArray[np.float32]:
@@ -55,6 +57,11 @@ def two(count: int) -> Arrays:
 def integers(count: int) -> Arrays:
     """Small ones."""
     return [np.random.default_rng(1).integers(0, 100, count, dtype=np.int32)]
+
+
+def spread(count: int) -> Arrays:
+    """All that 32 bits hold."""
+    return [np.random.default_rng(1).integers(-(2**31), 2**31, count).astype(np.int32)]
 
 
 def matrix(columns: int, count: int) -> Arrays:
@@ -196,5 +203,9 @@ CASES: Final = (
          partial(places, False), times(4 / 3), None),
     Case("softmax of rows of 128", softmax, partial(matrix, 128), times(2), None, _softmax, exact=False),
     Case("softmax of rows of 4096", softmax, partial(matrix, 4096), times(2), 60, _softmax, exact=False),
+    Case("sort", A.sort, spread, times(2), None, lambda other, xs: other.sort(xs), sorts=True),
+    Case("sort of rows of 1000", A.sort, partial(matrix, 1000), times(2), None, lambda other, m: other.sort(m), sorts=True),
+    Case("places in order", A.argsort, spread, times(3), None, lambda other, xs: other.argsort(xs), sorts=True),
+    Case("greatest hundred", lambda xs: A.topK(100, xs), vector, times(1), None, sorts=True),
     Case("matrix product", A.matmul, square, times(1.5), None, lambda other, a, b: a @ b),
 )  # fmt: skip

@@ -6,6 +6,7 @@ there is no device, when it lacks 64-bit floats that the program uses, and when 
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import translate, unit
 from accel.backends.opencl.scores import Code, Tape
+from accel.backends.opencl.sorting.sorter import Sorter, suits
 from accel.backends.opencl.turns import Straight, Turns
 from accel.backends.protocol import Executable, HostArray
 from accel.backends.residence import elsewhere
@@ -84,6 +86,11 @@ class OpenCLBackend:
     def processor(self) -> str:
         """The device's name."""
         return str(self.device.name)
+
+    @lazy
+    def sorter(self) -> Sorter:
+        """What sorts in its memory."""
+        return Sorter(self.memory, self.features, self.build)
 
     def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
         """None to choose from: where there are two, the length of rows decides."""
@@ -199,7 +206,10 @@ class _Kernels:
         descending: bool,
         first: int | None,
     ) -> Held:
-        """On the host, by NumPy: see `accel/backends/sorting.py`."""
+        """On GPUs by kernels (`accel/backends/opencl/sorting`), else on the host, by NumPy (`accel/backends/sorting.py`)."""
+        if suits(shape, self._backend.features):
+            with contextlib.suppress(MemoryError):  # that has room for one array more, or says what is too large
+                return self._backend.sorter.sort(keys, shape, places, descending)
         rows = [self.download(key, element, shape, owned=False) for key, element in keys]
         result = np.empty(shape, np.int64 if places else rows[0].dtype)
         sort_into(result, rows, places, descending, first)

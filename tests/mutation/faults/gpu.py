@@ -16,6 +16,7 @@ _PACKED = "tests/opencl/test_packed.py"
 _ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
 _SERIES = "tests/opencl/test_gpu_series.py"
 _POSITIONS = "tests/opencl/test_positions.py"
+_SORTING = "tests/opencl/test_sorting.py"
 
 FAULTS = (
     Fault(
@@ -187,11 +188,32 @@ FAULTS = (
         ("tests/opencl/test_scatters.py::test_scatters_of_one_loop_have_runs_of_their_own",),
     ),
     Fault(
-        "a sort has a digit too few",
+        "a sort has a pass too few",
         "backends/opencl/loops/gpu/runs.py",
-        "Choice(targets, DIGITS**number, below=False)",
-        "Choice(targets, DIGITS ** (number + 1), below=False)",
-        (f"{_GPU}::test_sorts_have_a_pass_for_each_digit",),
+        "Choice(targets, VALUES**number, below=False)",
+        "Choice(targets, VALUES ** (number + 1), below=False)",
+        (f"{_GPU}::test_sorts_have_a_pass_for_each_eight_bits",),
+    ),
+    Fault(
+        "zeros of both signs are sorted apart",
+        "backends/opencl/sorting/text.py",
+        "size == 0 ? {sign} : ",
+        "",
+        (f"{_SORTING}::test_tuples_are_compared_from_the_first_item_to_the_last",),
+    ),
+    Fault(
+        "a key is read where elements stood, not where those that are sorted by later keys stand",
+        "backends/opencl/sorting/sorter.py",
+        "AS_THEY_STAND if done == 0 else BY_PLACES",
+        "AS_THEY_STAND",
+        (f"{_SORTING}::test_tuples_are_compared_from_the_first_item_to_the_last",),
+    ),
+    Fault(
+        "elements of a chunk are put in order of four bits alone",
+        "backends/opencl/loops/gpu/radix.py",
+        "bits < {PASS_BITS}; bits",
+        "bits < {BITS}; bits",
+        (f"{_SORTING}::test_tuples_are_compared_from_the_first_item_to_the_last",),
     ),
     Fault(
         "a run of equal targets ends with the piece in which it begins",

@@ -1,10 +1,8 @@
 """Scatters whose order shows: elements that were written down are sorted by their targets, and each target combines its run.
 
-In: `Runs`. Out: kernels. The sort is stable, so a run has its elements in their order: a radix sort by four bits of the keys
-at a time, from the lowest on [Zagha and Blelloch 1991]. In each pass every group counts its digits; for each digit a group
-finds where each group's elements of it begin among all of it; every group puts its elements in order in local memory and moves
-them, those of a digit side by side. There are as many passes as keys have digits, known at launch; keys and places change from
-one buffer to another with each.
+In: `Runs`. Out: kernels. The sort is stable, so a run has its elements in their order: by eight bits of the keys at a time,
+from the lowest on (`radix.py`). There are as many passes as the number of targets needs, known at launch; keys and places
+change from one buffer to another with each.
 
 All but one kernel, which goes through the groups' counts, may be launched in pieces. That which combines takes a piece of what
 is sorted in each, one after the other: a run that begins in an earlier one goes on with what its target holds by then. Of runs
@@ -23,22 +21,23 @@ from accel.backends.opencl.code.naming import array_name, extent_text
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.gpu.places import WAIT
+from accel.backends.opencl.loops.gpu.radix import (
+    BEFORE,
+    BEFORE_TEXT,
+    CHUNK,
+    PASS_BITS,
+    PASS_WORK,
+    VALUES,
+    add_up,
+    count_values,
+    order_chunk,
+)
+from accel.backends.opencl.machine.devices import GROUP_ITEMS as GROUP
 from accel.ir.nodes import Scatter
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 
-BITS = 4
-DIGITS = 1 << BITS
-
-GROUP = 128
-EACH = 16
-CHUNK = GROUP * EACH
-"""Elements of a work-group, of which each work-item has neighbours."""
-
-MOST_PASSES = 12
+MOST_PASSES = 48 // PASS_BITS
 """No array has more than 2^48 elements."""
-
-WORK = 32
-"""Operations for each element in each kernel that sorts, most of them for reading and writing 8 bytes here and there."""
 
 RUN_WORK = 16
 """Operations for each element where runs are combined: neighbours are read."""
@@ -58,8 +57,8 @@ AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
-    """keys, places: two of each, of which a pass reads one and writes the other. counts: by digit and group. done: how many
-    passes there were, the number of the one that moves elements, and how many elements have each digit in it."""
+    """keys, places: two of each, of which a pass reads one and writes the other. counts: by value and group. done: how many
+    passes there were, the number of the one that moves elements, and how many elements have each value in it."""
 
     keys: tuple[str, str]
     places: tuple[str, str]
@@ -77,8 +76,8 @@ def combine_runs(scaffold: Scaffold, runs: Runs) -> None:
     buffers = _Buffers(
         (array_name(runs.keys), temporary("keys", sources)),
         (temporary("places", sources), temporary("places", sources)),
-        temporary("counts", Amount(runs.sources, CHUNK, factor=DIGITS, least=1)),
-        temporary("passes", Amount(factor=2 + DIGITS)),
+        temporary("counts", Amount(runs.sources, CHUNK, factor=VALUES, least=1)),
+        temporary("passes", Amount(factor=2 + VALUES)),
     )
     total = " * ".join(["(position_t)1", *map(extent_text, runs.sources)])
     if runs.count is not None:
@@ -86,7 +85,7 @@ def combine_runs(scaffold: Scaffold, runs: Runs) -> None:
     _begin(scaffold, runs, buffers, total)
     targets = runs.scatter.arrays[0].shape
     for number in range(MOST_PASSES):
-        when = Choice(targets, DIGITS**number, below=False)
+        when = Choice(targets, VALUES**number, below=False)
         _count(scaffold, runs, buffers, total, when)
         _offsets(scaffold, buffers, total, when)
         _move(scaffold, runs, buffers, total, when)
@@ -113,115 +112,68 @@ def _groups(total: str) -> str:
     return f"(({total} + {CHUNK - 1}) / {CHUNK})"
 
 
-def _work(runs: Runs, each: int = WORK) -> Amount:
+def _work(runs: Runs, each: int = PASS_WORK) -> Amount:
     return Amount(runs.sources, factor=each)
 
 
-def _digit(key: str) -> str:
-    return f"(int)(({key} >> shift) & {DIGITS - 1})"
+def _value(element: str) -> str:
+    """What a pass orders by, of an element of the group with a number."""
+    return f"(int)((keys[base + {element}] >> shift) & {VALUES - 1})"
+
+
+def _chunk(writer: Writer, buffers: _Buffers, total: str, passes: str) -> None:
+    """Declare which elements are the group's, and what the pass reads of them."""
+    writer.line("const int lane = get_local_id(0);")
+    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)}, base = group * {CHUNK};")
+    writer.line(f"const int here = base < {total} ? (int)min((position_t){CHUNK}, {total} - base) : 0;")
+    _choose(writer, buffers, passes)
+    writer.line(f"const int shift = {PASS_BITS} * (int){buffers.done}[{passes}];")
 
 
 def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: Choice) -> None:
     writer = Writer()
-    writer.line(f"__local int bins[{DIGITS}];")
-    writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)};")
-    _choose(writer, buffers, "0")
-    writer.line(f"const int shift = {BITS} * (int){buffers.done}[0];")
-    writer.line(f"if (lane < {DIGITS}) bins[lane] = 0;")
-    writer.line(WAIT)
-    writer.line(f"const position_t stop = min((group + 1) * (position_t){CHUNK}, {total});")
-    with writer.block(f"for (position_t at = group * {CHUNK} + lane; at < stop; at += {GROUP})"):
-        writer.line(f"atomic_inc(&bins[{_digit('keys[at]')}]);")
-    writer.line(WAIT)
-    writer.line(f"if (lane < {DIGITS} && group < groups) {buffers.counts}[lane * groups + group] = bins[lane];")
+    _chunk(writer, buffers, total, "0")
+    counted = count_values(writer, _value)
+    writer.line(f"if (group < groups) {buffers.counts}[lane * groups + group] = {counted};")
     items = Amount(runs.sources, CHUNK, factor=GROUP)
     scaffold.kernel("digits", writer.text, items, group=GROUP, when=when, work=_work(runs))
 
 
 def _offsets(scaffold: Scaffold, buffers: _Buffers, total: str, when: Choice) -> None:
-    """For each digit a group turns counts into what stands before: each work-item adds up neighbours, then all join, by twice
-    the reach each time."""
-    writer, counts = Writer(), buffers.counts
-    writer.line(f"__local position_t sums[{GROUP}];")
-    writer.line("const int lane = get_local_id(0);")
-    writer.line("const int digit = get_group_id(0);")
-    writer.line(f"const position_t groups = {_groups(total)}, end = (digit + 1) * groups;")
-    writer.line("position_t before = 0;")
-    with writer.block(f"for (position_t base = digit * groups; base < end; base += {CHUNK})"):
-        writer.line(f"const position_t first = base + lane * {EACH};")
-        writer.line(f"position_t own[{EACH}], sum = 0;")
-        with writer.block(f"for (int k = 0; k < {EACH}; ++k)"):
-            writer.line(f"own[k] = first + k < end ? {counts}[first + k] : 0;")
-            writer.line("sum += own[k];")
-        writer.line("sums[lane] = sum;")
-        writer.line(WAIT)
-        with writer.block(f"for (int reach = 1; reach < {GROUP}; reach *= 2)"):
-            writer.line("const position_t left = lane >= reach ? sums[lane - reach] : 0;")
-            writer.line(WAIT)
-            writer.line("sums[lane] += left;")
-            writer.line(WAIT)
-        writer.line("position_t place = before + sums[lane] - sum;")
-        with writer.block(f"for (int k = 0; k < {EACH}; ++k)"):
-            writer.line(f"if (first + k < end) {counts}[first + k] = place;")
-            writer.line("place += own[k];")
-        writer.line(f"before += sums[{GROUP - 1}];")
-        writer.line(WAIT)
-    writer.line(f"if (lane == 0) {buffers.done}[2 + digit] = before;")
-    with writer.block("if (lane == 0 && digit == 0)"):
+    """Each value has a group."""
+    writer = Writer()
+    scaffold.context.prelude.function(BEFORE, BEFORE_TEXT)
+    writer.line("const int lane = get_local_id(0), value = get_group_id(0);")
+    writer.line(f"const position_t groups = {_groups(total)};")
+    writer.line(f"__global long* mine = {buffers.counts} + value * groups;")
+    add_up(writer, "mine", "groups", "position_t", "position_t")
+    writer.line(f"if (lane == 0) {buffers.done}[2 + value] = before;")
+    with writer.block("if (lane == 0 && value == 0)"):
         writer.line(f"{buffers.done}[1] = {buffers.done}[0];")
         writer.line(f"{buffers.done}[0] += 1;")
-    scaffold.kernel("offsets", writer.text, Amount(factor=GROUP * DIGITS), group=GROUP, when=when)
+    scaffold.kernel("offsets", writer.text, Amount(factor=GROUP * VALUES), group=GROUP, when=when)
 
 
 def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: Choice) -> None:
-    """A group's elements of a digit stand behind those of the groups before, a work-item's behind those of the ones before."""
+    """A group's elements of a value stand behind those of the groups before, and these behind those of lesser values."""
     writer = Writer()
-    writer.line(f"__local uchar digits[{CHUNK}];")
-    writer.line(f"__local ushort order[{CHUNK}], found[{DIGITS}][{GROUP}];")
-    writer.line(f"__local int starts[{DIGITS + 1}];")
-    writer.line(f"__local position_t before[{DIGITS}];")
-    writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const position_t group = {GROUP_NUMBER}, groups = {_groups(total)}, base = group * {CHUNK};")
-    _choose(writer, buffers, "1")
+    writer.line(f"__local position_t before[{VALUES}];")
+    _chunk(writer, buffers, total, "1")
     writer.line(f"__global long* moved = odd ? {buffers.keys[0]} : {buffers.keys[1]};")
     writer.line(f"__global long* from = odd ? {buffers.places[0]} : {buffers.places[1]};")
-    writer.line(f"const int shift = {BITS} * (int){buffers.done}[1];")
-    writer.line(f"const int here = base < {total} ? (int)min((position_t){CHUNK}, {total} - base) : 0;")
-    writer.line(f"const int first = lane * {EACH}, stop = min(first + {EACH}, here);")
-    with writer.block(f"for (int l = lane; l < here; l += {GROUP})"):
-        writer.line(f"digits[l] = (uchar){_digit('keys[base + l]')};")
-    with writer.block(f"for (int digit = 0; digit < {DIGITS}; ++digit)"):
-        writer.line("found[digit][lane] = 0;")
+    order_chunk(writer, _value)
+    writer.line(f"before[lane] = lane == 0 ? 0 : {buffers.done}[1 + lane];")
     writer.line(WAIT)
-    with writer.block("for (int l = first; l < stop; ++l)"):
-        writer.line("found[digits[l]][lane] += 1;")
-    writer.line(WAIT)
-    with writer.block(f"if (lane < {DIGITS})"):
-        writer.line("int before = 0;")
-        with writer.block(f"for (int other = 0; other < {GROUP}; ++other)"):
-            writer.line("const int own = found[lane][other];")
-            writer.line("found[lane][other] = (ushort)before;")
-            writer.line("before += own;")
-        writer.line("starts[lane + 1] = before;")
-    writer.line(WAIT)
-    with writer.block("if (lane == 0)"):
-        writer.line("starts[0] = 0;")
-        writer.line("before[0] = 0;")
-        with writer.block(f"for (int digit = 1; digit < {DIGITS}; ++digit)"):
-            writer.line("starts[digit] += starts[digit - 1];")
-            writer.line(f"before[digit] = before[digit - 1] + {buffers.done}[1 + digit];")
-    writer.line(WAIT)
-    with writer.block("for (int l = first; l < stop; ++l)"):
-        writer.line("const int digit = digits[l];")
-        writer.line("order[starts[digit] + found[digit][lane]] = (ushort)l;")
-        writer.line("found[digit][lane] += 1;")
+    with writer.block(f"for (int reach = 1; reach < {VALUES}; reach *= 2)", rolled=True):
+        writer.line("const position_t left = lane >= reach ? before[lane - reach] : 0;")
+        writer.line(WAIT)
+        writer.line("before[lane] += left;")
+        writer.line(WAIT)
+    writer.line(f"if (group < groups) before[lane] += {buffers.counts}[lane * groups + group] - begin[lane];")
     writer.line(WAIT)
     with writer.block(f"for (int l = lane; l < here; l += {GROUP})"):
-        writer.line("const int own = order[l], digit = digits[own];")
-        writer.line(
-            f"const position_t to = before[digit] + {buffers.counts}[digit * groups + group] + (l - starts[digit]);"
-        )
+        writer.line("const int own = order[l];")
+        writer.line("const position_t to = before[digit[own]] + l;")
         writer.line("moved[to] = keys[base + own];")
         writer.line("from[to] = places[base + own];")
     items = Amount(runs.sources, CHUNK, factor=GROUP)
