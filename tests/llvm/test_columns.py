@@ -16,8 +16,10 @@ from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.strips.accumulators import StripFold
+from accel.backends.parameters import leaves
 from accel.backends.protocol import HostArray, compiled
 from accel.explanation.explain import subject
+from accel.ir import mentions
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
 from accel.labelled.meaning import order
@@ -213,6 +215,32 @@ def weighted(m: A.Acc[Given]) -> A.Acc[Given]:
 @pytest.mark.parametrize("function", [pairs, deviations, several, chosen_columns, weighted])
 def test_producers_and_consumers(function: Callable[[Given], Given]) -> None:
     agree(program(function(A.use(numbers((2, 2))))), *[[numbers(s)] for s in ((1, 17), (65, 33), (200, 16))])
+
+
+def softmax(rows: A.Acc[Given]) -> A.Acc[Given]:
+    """With roots, whose bits are the same everywhere."""
+    length = A.unindex(rows.shape)[1]
+    powers = A.zipWith(lambda x, most: A.sqrt(most - x + 1), rows, A.replicate((A.All, length), A.fold1(A.max, rows)))
+    return A.zipWith(A.div, powers, A.replicate((A.All, length), A.sum(powers)))
+
+
+def behind_the_greatest(rows: A.Acc[Given]) -> A.Acc[Given]:
+    made = A.map(lambda x: A.sqrt(A.abs(x)), rows)
+    where = A.replicate((A.All, A.unindex(rows.shape)[1]), A.argmax(made))
+    return A.zipWith(lambda x, i: x - A.cast(i, np.float32), made, where)
+
+
+@pytest.mark.parametrize("function", [softmax, behind_the_greatest])
+def test_columns_of_what_is_kept(function: Callable[[Given], Given]) -> None:
+    """What a fold down columns makes beside its results lies as it is made and read: nothing is visited across."""
+    given = program(A.transpose(function(A.transpose(A.use(numbers((2, 3)))))))
+    (leaf,) = leaves(given)
+    matrices = [array for nest in mentions.nests(given) for array in mentions.arrays(nest) if len(array.shape) > 1]
+    assert {array.shape for array in matrices} == {leaf.shape}
+    for shape in ((1, 17), (2, 33), (65, 40), (130, 5), (3, 0)):
+        expected = interpret(given, [numbers(shape)])[0]
+        for backend in (LLVMBackend(2, forced(narrow=True)), LLVMBackend(3, forced(narrow=False)), LLVMBackend(1)):
+            assert compiled(backend, given)([numbers(shape)])[0].tobytes() == expected.tobytes()
 
 
 def test_vector_times_matrix() -> None:

@@ -1,7 +1,8 @@
 """In which order the dimensions of an intermediate array lie in memory: as its readers visit them, where its maker can, too.
 
 `A.transpose(A.scanl(f, z, A.transpose(m)))` scans columns. The scan is a loop of its own, which makes an array that only a
-transposing loop reads. Both visit memory along rows if that array is stored transposed: then the second only copies.
+transposing loop reads. Both visit memory along rows if that array is stored transposed: then the second only copies. So it is
+with the exponentials of a softmax down columns: they are summed where they are made, and divided by the sums later.
 
 In: a loop program. Out: the same with arrays whose shapes, and all indices into them, are permuted.
 """
@@ -48,7 +49,7 @@ def _order(array: Array, output: Output, maker: Nest, nests: Sequence[Nest]) -> 
         return None
     if any(product != (extent,) for product, extent in zip(output.capacity, array.shape, strict=True)):
         return None
-    return order if _scans_along(maker, array, order[-1]) else None
+    return order if _folds_along(maker, array, order[-1]) else None
 
 
 def _accesses(nest: Nest) -> Iterator[Read | Write]:
@@ -64,10 +65,14 @@ def _visited(access: Read | Write, nest: Nest) -> tuple[int, ...] | None:
     return tuple(order) if access.index[order[-1]] == loops[-1] else None
 
 
-def _scans_along(maker: Nest, array: Array, along: int) -> bool:
-    """Whether the nest scans in its innermost loop, and reads and writes all other memory along the loop of a dimension."""
+def _folds_along(maker: Nest, array: Array, along: int) -> bool:
+    """Whether the nest scans in its innermost loop, or folds by what commutes, and reads and writes all other memory along the
+    loop of a dimension."""
     loops = [level.loop for level in mentions.levels(maker) if level.loop is not None]
-    if not any(state.running for state in loops[-1].states) or any(loop.states for loop in loops[:-1]):
+    states = loops[-1].states
+    if not states or not all(state.running or state.monoid.commutes for state in states):
+        return False
+    if any(loop.states for loop in loops[:-1]):
         return False
     indices = tuple(loop.index for loop in loops)
     every = [access for access in _accesses(maker) if len(access.index) > 1]
