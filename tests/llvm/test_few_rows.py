@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import accel as A
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.loops.alternatives import Alternative
-from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.processor import Registers
-from accel.backends.llvm.templates.choose import alternatives
-from accel.backends.llvm.templates.tile.alternative import Tiles
-from accel.backends.llvm.templates.tile.untiled import SingleColumn, Untiled
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.ir import mentions
 from accel.ir.single import single
 from accel.ir.verify import verify_nest
-from accel.schedule.templates.tile import Tile, tile
-from accel.schedule.templates.ways import Finding
+from accel.schedule.templates.tile import tile
 from tests.llvm.processors import changed, compile_for
 from tests.llvm.test_late import compilations
-from tests.llvm.test_tile import Rows, check, defined, numbers, pairs, program, tiled
+from tests.llvm.test_tile import Rows, check, defined, numbers, pairs, program
+from tests.llvm.tiles import alone, tiled, turned, turned_and_packed
 from tests.marks import one_in
 
 __all__ = ["compilations"]
 
-NAMES = ("nest0_column_nest_body", "nest0_rows_nest_columns", "nest0_turned_kernel", "nest0_tile_kernel")
+NAMES = ("nest0_column_nest_body", "nest0_others_nest_columns", "nest0_turned_kernel", "nest0_tile_kernel")
 """Functions of the code of a single column, of up to three rows, of few columns and of few rows."""
-
-
-def turned(text: NestText, found: Finding) -> Sequence[Alternative]:
-    """Tiles whose rows are the nest's columns, of any shape."""
-    assert isinstance(found, Tile)
-    return [Tiles(text, found.turned(), least=1.0, turned=True)]
-
-
-def turned_and_packed(text: NestText, found: Finding) -> Sequence[Alternative]:
-    """The same, of which none is read where it lies."""
-    assert isinstance(found, Tile)
-    return [Tiles(text, found.turned(), least=1.0, turned=True, direct=False)]
-
-
-def alone(text: NestText, found: Finding) -> Sequence[Alternative]:
-    """Nests of few rows or one column, however small."""
-    if not isinstance(found, Tile):
-        return alternatives(text, found)
-    few_rows = [] if found.columns.along_fold else [Untiled(text, found, alternatives, 1.0)]
-    return [SingleColumn(text, found.turned(), alternatives, 1.0), *few_rows]
 
 
 def by_matrices(x: Rows, y: Rows) -> Rows:

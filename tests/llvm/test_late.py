@@ -17,7 +17,8 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine import late_code
 from accel.backends.llvm.machine.target import Host
 from accel.backends.protocol import Executable, compiled
-from tests.llvm.test_tile import defined, numbers, program, tiled
+from tests.llvm.test_tile import defined, numbers, program
+from tests.llvm.tiles import tiled
 from tests.marks import long, slow
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,8 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.processor import Registers
 from accel.backends.protocol import compiled
 from tests.llvm.processors import changed, compile_for, processor
-from tests.llvm.test_tile import Rows, check, check_product, defined, numbers, packed, program, tiled
+from tests.llvm.test_tile import Rows, check, check_product, defined, numbers, program
+from tests.llvm.tiles import packed, tiled
 from tests.marks import one_in
 
 Shape: TypeAlias = tuple[int, int, int]

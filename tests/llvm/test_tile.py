@@ -13,10 +13,8 @@ import accel as A
 from accel.ast.meaning.rounding import FUSED
 from accel.ast.tree.types import F32, F64, scalar_type
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
-from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.machine.processor import Registers
-from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.explanation.explain import subject
@@ -25,26 +23,14 @@ from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
 from accel.labelled.meaning.order import fold_in_lanes, lanes
 from accel.schedule.templates.tile import Tile, tile
-from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
 from tests.llvm.processors import changed, compile_for, processor
+from tests.llvm.tiles import packed, tiled
 from tests.marks import long, one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
 Ways: TypeAlias = Sequence[Alternatives]
-
-
-def tiled(text: NestText, found: Finding) -> Sequence[Alternative]:
-    """Tiles, however small; the nest must be such that there are some."""
-    assert isinstance(found, Tile)
-    return [Tiles(text, found, least=1.0)]
-
-
-def packed(text: NestText, found: Finding) -> Sequence[Alternative]:
-    """The same, of which none is read where it lies."""
-    assert isinstance(found, Tile)
-    return [Tiles(text, found, least=1.0, direct=False)]
 
 
 def left(a: Rows, columns: Rows) -> Rows:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from accel.backends.llvm.loops import schedule
-from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
+from accel.backends.llvm.loops.alternatives import Alternative, Alternatives, written
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine import loading
 from accel.backends.llvm.machine.late_code import LateCode, LateNames, Texts
@@ -29,7 +29,7 @@ from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array
-from accel.schedule.nodes import Series, Template
+from accel.schedule.nodes import Series
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import NestSchedules
 
@@ -66,39 +66,26 @@ def module_text(
     Then series of them, `@series0`, `@series1`, …. `read`: arrays that are to be in caches once they are made. `spreads`: how
     arrays lie in memory that stand for arguments.
     """
-    texts = [
-        NestText(
-            f"nest{number}",
-            each.nest,
-            plan(each.last, each.by(Template.MERGED)),
-            None,
-            Frame(each.nest, spreads),
-            read,
-        )
+    found = [
+        written(f"nest{number}", each, Frame(each.nest, spreads), read, alternatives)
         for number, each in enumerate(some)
     ]
-    found = [
-        [other for way in each.ways if way.finding is not None for other in alternatives(text, way.finding)]
-        for text, each in zip(texts, some, strict=True)
-    ]
-    return _modules(texts, found, series), [text.frame for text in texts]
+    return _modules(found, series), [text.frame for text, _ in found]
 
 
 def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
     """A nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
     sites: list[Site] = []
-    return _modules([NestText("nest0", nest, plan(rows(nest, lanes=False)), sites)], [()], ()), sites
+    return _modules([(NestText("nest0", nest, plan(rows(nest, lanes=False)), sites), ())], ()), sites
 
 
-def _modules(
-    texts: Sequence[NestText], alternatives: Sequence[Sequence[Alternative]], series: Sequence[Series]
-) -> Modules:
+def _modules(written: Sequence[tuple[NestText, Sequence[Alternative]]], series: Sequence[Series]) -> Modules:
     first: dict[str, NestText] = {}
     members: dict[Nest, Member] = {}
-    for text, others in zip(texts, alternatives, strict=True):
+    for text, others in written:
         schedule.write(text, others)
         alike = ""
-        if len(texts) > 1:
+        if len(written) > 1:
             alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
         members[text.nest] = Member(
             text, first.setdefault(alike, text).name, [each for each in others if not isinstance(each, RowsAtOnce)]

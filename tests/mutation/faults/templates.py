@@ -23,9 +23,9 @@ FAULTS = (
     ),
     Fault(
         "arrays of one element in each row are read as if these were side by side",
-        "backends/llvm/templates/tile/untiled.py",
-        'code.emit(f"and i1 {enough}, {adjacent}")',
-        "enough",
+        "backends/llvm/templates/tile/ways/choice.py",
+        "every(AtMost(Extent.COLUMNS, 1), *arrays)",
+        "AtMost(Extent.COLUMNS, 1)",
         (f"{_FEW}::test_rows_that_lie_apart",),
     ),
     Fault(

@@ -6,11 +6,15 @@ and the nest runs again in its recording form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Protocol, TypeAlias
 
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.schedule.templates.ways import Finding
+from accel.backends.llvm.states.analysis import plan
+from accel.backends.llvm.text.frame import Frame
+from accel.labelled.array import Array
+from accel.schedule.nodes import Template
+from accel.schedule.templates.ways import Finding, NestSchedules
 
 
 class Alternative(Protocol):
@@ -28,3 +32,12 @@ class Alternative(Protocol):
 
 Alternatives: TypeAlias = Callable[[NestText, Finding], Sequence[Alternative]]
 """What is written for something that a template found in a nest, the best first."""
+
+
+def written(
+    name: str, made: NestSchedules, frame: Frame, read: Set[Array], alternatives: Alternatives
+) -> tuple[NestText, Sequence[Alternative]]:
+    """The nest by rows, in its fast form, and what is tried before. `read`: arrays that the program reads itself."""
+    text = NestText(name, made.nest, plan(made.last, made.by(Template.MERGED)), None, frame, read)
+    ways = [way.finding for way in made.ways if way.finding is not None]
+    return text, [other for finding in ways for other in alternatives(text, finding)]

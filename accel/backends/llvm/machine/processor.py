@@ -13,6 +13,9 @@ REGISTER_BYTES = 64
 LINE = 64
 """Bytes of a cache line: they come into a cache together."""
 
+FIRST_CACHE = 1 << 15
+"""Bytes for which the first cache of each processor has room."""
+
 _AMD = "znver"
 """What LLVM's names of AMD's processors since 2017 begin with."""
 
@@ -22,8 +25,17 @@ _FIRST_AMD = "znver1"
 _HALF_UNITS = frozenset({"znver1", "znver4"})
 """Those of AMD whose registers are twice as wide as what computes."""
 
+_MANY_REGISTERS = 32
+
+_FEW_STEPS, _SOME_STEPS, _MORE_STEPS = 2, 3, 8
+"""Steps of a lane up to which strips of a tile are faster than the whole tile: with few registers, with many, and with many
+whose units are half as wide."""
+
 _MOST_CACHED = 32 << 20
 """Bytes: of a larger last cache no more counts, because other cores, and other machines of the same host, use it as well."""
+
+_FOLD_TIME, _PACK_TIME = 160, 6
+"""As they were measured on Zen 4; elsewhere they were not."""
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
@@ -34,6 +46,12 @@ class Registers:
 
     bytes: int
     count: int
+
+    @property
+    def many(self) -> bool:
+        """Whether there are so many that an element may also be broadcast from memory by the instruction that takes it
+        (AVX-512), or is taken from a vector (AArch64): then a strip of a tile is narrow and high, else low and wide."""
+        return self.count >= _MANY_REGISTERS
 
 
 @frozen_value
@@ -60,6 +78,9 @@ class Processor:
     0.78 ns an element, and 1.0.)
     half_units: what computes products is half as wide as registers. (Zen 4: one `fma` of 64 bytes a cycle, as many as it loads,
     and half as many as the numbers that it brings from memory into all lanes.)
+    fold_time: what a fold takes beside its elements, which lie side by side, in the time in which it takes in 4 bytes. (Zen 4:
+    there are sixteen of these in a nanosecond.)
+    pack_time: what it takes to pack 4 bytes, in the same time. (Zen 4.)
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
@@ -75,12 +96,27 @@ class Processor:
     slow_masks: bool
     quick_divisions: bool
     half_units: bool
+    fold_time: int
+    pack_time: int
     cached_bytes: int
 
     @property
     def permutes_words(self) -> bool:
         """Whether one instruction puts eight words in any order, and none compresses lanes, as AVX-512's does."""
         return self.has_avx2 and not self.has_avx512
+
+    @property
+    def loads_keep_up(self) -> bool:
+        """Whether the instructions that multiply bring numbers from memory into all lanes, and none of them begins in the same
+        cycle as another: then loads are no bound of products."""
+        return self.registers.many and self.has_avx512 and self.half_units
+
+    def few_steps(self, *, products: bool) -> int:
+        """Steps of a lane up to which strips of several lanes are faster than a whole tile. Of sums of products with units half
+        as wide as registers whole tiles wait for what their lanes store, and loads are no bound of strips."""
+        if not self.registers.many:
+            return _FEW_STEPS
+        return _MORE_STEPS if self.half_units and products else _SOME_STEPS
 
 
 def known_processor(name: str, features: Mapping[str, bool], last_cache: int | None, *, x86: bool) -> Processor:
@@ -103,6 +139,8 @@ def known_processor(name: str, features: Mapping[str, bool], last_cache: int | N
         slow_masks=is_first,
         quick_divisions=is_first,
         half_units=name in _HALF_UNITS,
+        fold_time=_FOLD_TIME,
+        pack_time=_PACK_TIME,
         cached_bytes=min(last_cache or _MOST_CACHED, _MOST_CACHED),
     )
 

@@ -16,8 +16,7 @@ from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.positions import PositionLoops
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
-from accel.backends.llvm.templates.tile.alternative import LEAST, Tiles
-from accel.backends.llvm.templates.tile.untiled import SingleColumn, Untiled
+from accel.backends.llvm.templates.tile.ways.alternative import tiles
 from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
@@ -35,13 +34,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
     """The code that stands beside the nest's rows."""
     match finding:
         case Tile():
-            turned = finding.turned()
-            return [
-                SingleColumn(text, turned, alternatives, LEAST),
-                *([] if finding.columns.along_fold else [Untiled(text, finding, alternatives, LEAST)]),
-                Tiles(text, turned, turned=True),
-                Tiles(text, finding),
-            ]
+            return tiles(text, finding, alternatives)
         case Blocks():
             assert text.plan.vector is not None
             loops = BandLoops if runs_in_bands(finding) else BlockLoops

@@ -12,25 +12,15 @@ from enum import IntEnum, auto
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.values import Uniform, Value
-from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.machine.processor import Processor, Registers
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.plain import Plain, plain
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State, Stream
 from accel.schedule.templates.tile import Side, Tile
 
-MOST_ROWS = 8
-"""Of a tile."""
-
-MANY_REGISTERS = 32
-"""With so many, an element may also be broadcast from memory by the instruction that takes it (AVX-512), or is taken from a
-vector (AArch64): then a strip is narrow and high, else low and wide."""
-
-
-FEW_STEPS = (2, 3, 8)
-"""Steps of a lane up to which strips of several lanes are faster than the whole tile: with few registers, with many, and with
-many whose units are half as wide, of sums of products. There whole tiles wait for what their lanes store, and loads are no
-bound of strips."""
+HIGHEST = 8
+"""The most rows of a tile."""
 
 
 class Word(IntEnum):
@@ -168,29 +158,30 @@ class Layout:
 
 def host_layout(tile: Tile) -> Layout:
     """The layout for this machine."""
-    return layout(tile, host().processor.registers, half_units=host().processor.half_units)
+    return _layout(tile, host().processor)
 
 
-def layout(tile: Tile, registers: Registers, *, half_units: bool) -> Layout:
+def _layout(tile: Tile, processor: Processor) -> Layout:
     """The tile with the fewest loads for each step whose accumulators leave registers for what they take in.
 
     After Low et al., Analytical Modeling Is Enough for High-Performance BLIS, ACM TOMS 43 (2016), section 4.1.
     """
+    registers = processor.registers
     leaves = [final.type.bytes for state in tile.fold.states for final in state.finals]
     lanes = registers.bytes // max([*leaves, *(stream.type.bytes for stream in tile.columns.streams)])
     rows, vectors = min(_shapes(tile, registers, len(leaves)), key=lambda shape: sum(shape) / (shape[0] * shape[1]))
     panels = _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors)
     short = _short(rows, vectors, registers)
     single, uneven = _single(tile, rows, vectors, registers, len(leaves))
-    few = FEW_STEPS[0 if registers.count < MANY_REGISTERS else 2 if half_units and not tile.inside else 1]
+    few = processor.few_steps(products=not tile.inside)
     return Layout(tile, lanes, vectors, *panels, short, single, uneven, few, plain(tile))
 
 
 def _short(rows: int, vectors: int, registers: Registers) -> Strip:
     """The tile cut in halves, two or four times as many lanes for each part: as many accumulators as the tile has."""
-    lanes, most = 1, 4 if registers.count >= MANY_REGISTERS else 2
+    lanes, most = 1, 4 if registers.many else 2
     while lanes < most and (rows, vectors) != (1, 1):
-        if vectors > 1 and (rows == 1 or registers.count >= MANY_REGISTERS):
+        if vectors > 1 and (rows == 1 or registers.many):
             vectors //= 2
         else:
             rows = (rows + 1) // 2
@@ -204,7 +195,7 @@ def _single(tile: Tile, rows: int, vectors: int, registers: Registers, leaves: i
     columns are read by the instructions that take them. Uneven lanes have branches, so one row of 8 lanes is enough for them;
     folds of 3 or 4 elements have strips of their own."""
     lanes = 8
-    if registers.count < MANY_REGISTERS:
+    if not registers.many:
         strip = Strip(min(rows, 2), vectors, lanes)
         return strip, (replace(strip, rows=1), replace(strip, lanes=4))
     while (
@@ -219,7 +210,7 @@ def _shapes(tile: Tile, registers: Registers, leaves: int) -> Iterator[tuple[int
     """Rows and vectors that fit: accumulators, vectors of columns, a row in all lanes, and what a step makes in between."""
     for vectors in (4, 2, 1):
         taken = vectors * len(tile.columns.streams) + len(tile.rows.streams) + leaves
-        yield min(MOST_ROWS, max(1, (registers.count - taken) // (vectors * leaves))), vectors
+        yield min(HIGHEST, max(1, (registers.count - taken) // (vectors * leaves))), vectors
 
 
 def _panel(side: Side, width: int) -> Panel:

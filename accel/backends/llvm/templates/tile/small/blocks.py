@@ -16,7 +16,7 @@ from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.launch import put_batch
-from accel.backends.llvm.templates.tile.layout import MANY_REGISTERS, Layout, Parameters, Word
+from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.templates.tile.results import finish
 from accel.backends.llvm.templates.tile.small.held import (
     FEW,
@@ -24,13 +24,12 @@ from accel.backends.llvm.templates.tile.small.held import (
     Waiting,
     computed,
     held_for,
-    holds_many,
     rows_at_once,
     subtrees,
 )
 from accel.backends.llvm.templates.tile.small.tree import ROWS, Elements, Every, Leaves, Place, Tree, held, matrix_of
 from accel.backends.llvm.templates.tile.strips import Accumulators, load, saved
-from accel.backends.llvm.text.code import Code, memory_type
+from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import Write
@@ -39,9 +38,6 @@ from accel.schedule.templates.tile import Tile
 VECTORS = 2
 """Vectors of columns of a tile where there are few registers: what a row gives is brought into all lanes once for them, which
 takes as long as a product."""
-
-MOST_BYTES = 1 << 15
-"""Bytes of columns for which a first cache has room, whatever lies between rows."""
 
 COPIED_BYTES = (1 << 14, 1 << 15)
 """Bytes of a block that is copied, where tiles read it, and where its columns are held for some rows."""
@@ -206,9 +202,7 @@ class Blocks:
     def _vectors(self) -> Sequence[int]:
         """How many vectors of columns tiles have, from the first column on."""
         several = (
-            self._columns is not Columns.NARROW
-            and self._layout.vectors > 1
-            and host().processor.registers.count < MANY_REGISTERS
+            self._columns is not Columns.NARROW and self._layout.vectors > 1 and not host().processor.registers.many
         )
         return (VECTORS, 1) if several else (1,)
 
@@ -317,28 +311,25 @@ def _only_writes(tile: Tile) -> bool:
 
 
 def copied_columns(layout: Layout, count: int) -> int:
-    """How many columns are copied at a time; 0 if none are."""
-    if host().processor.registers.count >= MANY_REGISTERS and not (count > FEW and holds_many()):
+    """How many columns are copied at a time; 0 if none are. Where there are many registers, those of more than a few elements
+    are, which are held only where loads keep up with products."""
+    processor = host().processor
+    if processor.registers.many and not (count > FEW and processor.loads_keep_up):
         return 0
     least = _least_copied(layout)
-    return max(least, COPIED_BYTES[holds_many()] // (_column_bytes(layout) * count) // least * least)
+    return max(least, COPIED_BYTES[processor.loads_keep_up] // (column_bytes(layout) * count) // least * least)
 
 
 def copied_for() -> int:
     """For how many rows they are."""
-    return COPIED_FOR[holds_many()]
-
-
-def is_copied(code: Code, layout: Layout, columns: str, count: str) -> str:
-    """Whether so many columns of so many elements are more than a first cache has room for."""
-    size = code.emit(f"mul i64 {columns}, {code.emit(f'mul i64 {count}, {_column_bytes(layout)}')}")
-    return code.emit(f"icmp sgt i64 {size}, {MOST_BYTES}")
+    return COPIED_FOR[host().processor.loads_keep_up]
 
 
 def _least_copied(layout: Layout) -> int:
     """The fewest columns that are copied: those of a tile."""
-    return layout.lanes if holds_many() else layout.lanes * VECTORS
+    return layout.lanes if host().processor.loads_keep_up else layout.lanes * VECTORS
 
 
-def _column_bytes(layout: Layout) -> int:
+def column_bytes(layout: Layout) -> int:
+    """Bytes of an element of a column."""
     return max(stream.type.bytes for stream in layout.tile.columns.streams)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.templates.tile.layout import MANY_REGISTERS, Layout
+from accel.backends.llvm.templates.tile.layout import Layout
 from accel.backends.llvm.templates.tile.small.tree import Elements, Every
 from accel.backends.llvm.templates.tile.strips import Accumulators
 from accel.backends.llvm.text.routine import Routine
@@ -33,13 +33,6 @@ def held_for(count: int) -> int:
     return HELD_FOR[count > FEW]
 
 
-def holds_many() -> bool:
-    """Whether columns of more than a few elements are held, too: where the instructions that multiply bring numbers into all
-    lanes, and none of those begins in the same cycle as another, so loads are no bound."""
-    processor = host().processor
-    return processor.registers.count >= MANY_REGISTERS and processor.has_avx512 and processor.half_units
-
-
 def subtrees(layout: Layout, count: int) -> Sequence[Every]:
     """The subtrees of so many elements, in the order in which they join as they come; none if columns are not held."""
     parts = 1
@@ -48,7 +41,8 @@ def subtrees(layout: Layout, count: int) -> Sequence[Every]:
     most, lanes = -(-count // parts), layout.tile.order_lanes // parts
     leaves = sum(len(state.finals) for state in layout.states)
     taken = most * len(layout.tile.columns.streams) + ((min(most, lanes) - 1).bit_length() + 1) * leaves + 1
-    if host().processor.registers.count < MANY_REGISTERS or taken > host().processor.registers.count:
+    registers = host().processor.registers
+    if not registers.many or taken > registers.count:
         return ()
     bits = parts.bit_length() - 1
     firsts = [int(f"{turn:0{bits}b}"[::-1], 2) if bits else 0 for turn in range(parts)]

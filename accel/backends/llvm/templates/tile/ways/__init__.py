@@ -1,0 +1,1 @@
+"""The ways to run a tiled nest: what each needs, for which sizes it is taken, and how a launch takes it."""

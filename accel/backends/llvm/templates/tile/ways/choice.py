@@ -1,0 +1,235 @@
+"""Which way a tiled nest runs, decided here alone: the first that sizes suit, or rows, as always where steps are few.
+
+In: the tile, as it stands and turned, as it is laid out on this processor. Out: the ways as data, for launches to ask
+(`alternative.py`) and for readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from accel.backends.llvm.machine.processor import FIRST_CACHE
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.templates.tile.layout import Layout
+from accel.backends.llvm.templates.tile.small.blocks import Columns, column_bytes, copied_columns
+from accel.backends.llvm.templates.tile.small.held import FEW, subtrees
+from accel.backends.llvm.templates.tile.small.tree import PARTS, matrix_of
+from accel.backends.llvm.templates.tile.ways.conditions import (
+    ALWAYS,
+    Adjacent,
+    AtMost,
+    Condition,
+    Either,
+    Extent,
+    MultipleOf,
+    Not,
+    Plus,
+    Times,
+    UpTo,
+    every,
+    said,
+)
+from accel.ir.nodes import OneToOne, Read
+from accel.ir.single import Single
+from accel.schedule.templates.tile import Tile
+
+LEAST = 4096.0
+"""Steps below which rows serve as well: then a program compiles nothing else."""
+
+ROWS_ONE_BY_ONE = 3
+"""Rows up to which columns are read once for each, rather than packed."""
+
+LEAST_COLUMNS = 4
+"""Columns below which rows serve as well where nothing is packed, or one of a batch is."""
+
+MOST = 64
+"""Elements of a fold, where both sides are matrices as they lie in memory."""
+
+MOST_OF_LANE = 4
+"""Elements of a lane, of folds of more elements than that, in a loop of subtrees with few registers, or where columns are held:
+of more packed tiles are as fast."""
+
+MOST_COMPUTED = 16
+"""Elements where sides are no matrices: what else a side does is done once for each row, or column, where it is packed, and
+for each tile where it is not."""
+
+
+class Code(Enum):
+    """What is compiled for a way, in words. `name`, in small letters, is the end of a name: `@nest0_tile` and what it calls."""
+
+    COLUMN = "without the columns' loop"
+    OTHERS = "by other templates than tiles"
+    TURNED = "tiles whose rows are the columns"
+    TILE = "tiles"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to run a tiled nest.
+
+    code: what runs. columns: how its tiles read the columns where they lie; None where they are packed, as rows are, or where
+    there are no tiles. possible: the sizes that it can run. worth: those for which it takes less time than what follows.
+    """
+
+    code: Code
+    columns: Columns | None
+    possible: Condition
+    worth: Condition
+
+    @property
+    def condition(self) -> Condition:
+        """For which sizes it runs, unless one before it does."""
+        return every(self.possible, self.worth)
+
+    def __str__(self) -> str:
+        how = ", packed" if self.code in (Code.TURNED, Code.TILE) else ""
+        if self.columns is not None:
+            how = f", {'columns copied' if self.columns is Columns.COPIED else f'{self.columns.name.lower()} columns in place'}"
+        return f"{self.code.value}{how}: {said(self.condition)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TiledNest:
+    """A tiled nest on this processor: its tile as it stands and with rows as columns; the nest without the columns' loop."""
+
+    upright: Layout
+    turned: Layout
+    single: Single
+
+
+def ways(found: TiledNest) -> Sequence[Way]:
+    """All ways to run the nest, in the order in which they are asked."""
+    upright, turned = (
+        _Side(found.upright, Extent.ROWS, Extent.COLUMNS),
+        _Side(found.turned, Extent.COLUMNS, Extent.ROWS),
+    )
+    return [*_other_templates(found, upright, turned), *_of_few_columns(upright, turned), *_of_more_columns(upright)]
+
+
+def serves_few(layout: Layout) -> bool:
+    """Whether tiles read columns of up to `MOST` elements where they lie, whatever rows and columns there are."""
+    near = copied_columns(layout, MOST) > 0 or len(subtrees(layout, MOST)) > 0
+    return _reads_in_place(layout.tile) and _are_matrices(layout.tile) and near
+
+
+def most_elements(layout: Layout) -> int:
+    """Elements of the longest fold for which there may be code that packs nothing; 0 if there is none."""
+    if not _reads_in_place(layout.tile):
+        return 0
+    if not _are_matrices(layout.tile):
+        return MOST_COMPUTED
+    processor = host().processor
+    several = not processor.registers.many or (processor.loads_keep_up and len(subtrees(layout, MOST)) > 0)
+    return max(MOST, MOST_OF_LANE * layout.tile.order_lanes) if several else MOST
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A layout, and which extents of the nest its rows and columns are."""
+
+    layout: Layout
+    rows: Extent
+    columns: Extent
+
+    @property
+    def few(self) -> int:
+        """Elements up to which its tiles pack nothing."""
+        return MOST if serves_few(self.layout) else 0
+
+
+def _other_templates(found: TiledNest, upright: _Side, turned: _Side) -> Iterator[Way]:
+    """Of a single column, and of few rows whose columns are adjacent in memory, a tile would waste most of what it computes;
+    unless it packs nothing."""
+    arrays = [Adjacent(array) for array in found.single.layouts]
+    once = every(AtMost(Extent.COLUMNS, 1), *arrays)
+    yield Way(Code.COLUMN, None, once, _more_than(turned.few))
+    if not upright.layout.tile.columns.along_fold:
+        few = every(AtMost(Extent.ROWS, ROWS_ONE_BY_ONE), AtMost(upright.layout.lanes, Extent.COLUMNS))
+        yield Way(Code.OTHERS, None, ALWAYS, every(few, _more_than(upright.few)))
+
+
+def _of_few_columns(upright: _Side, turned: _Side) -> Iterator[Way]:
+    """Tiles that are turned, of less columns than fill a vector, and more rows."""
+    lanes = turned.layout.lanes
+    most: Condition = AtMost(Extent.COLUMNS, lanes)
+    if upright.few:
+        short = every(AtMost(Extent.ELEMENTS, upright.few), AtMost(Extent.COLUMNS, LEAST_COLUMNS - 1))
+        most = Either(short, every(_more_than(upright.few), most))
+    high = every(AtMost(lanes, Extent.ROWS), AtMost(Times(2, Extent.COLUMNS), Extent.ROWS))
+    worth = every(most, high, _packs_are_cheap(turned))
+    # More rows than that are never less than a vector.
+    in_place = [(columns, possible) for columns, possible in _in_place(turned) if columns is not Columns.NARROW]
+    yield from (Way(Code.TURNED, columns, possible, worth) for columns, possible in in_place)
+    yield Way(Code.TURNED, None, ALWAYS, worth)
+
+
+def _of_more_columns(upright: _Side) -> Iterator[Way]:
+    """Tiles as the nest stands, of columns that fill half a vector, or, where nothing is packed, a few of them."""
+    cheap, in_place = _packs_are_cheap(upright), [*_in_place(upright)]
+    for columns, possible in in_place:
+        yield Way(Code.TILE, columns, possible, every(AtMost(LEAST_COLUMNS, Extent.COLUMNS), cheap))
+    tile = upright.layout.tile
+    least = LEAST_COLUMNS if tile.batch and _reads_in_place(tile) else upright.layout.lanes // 2
+    packed = [] if least >= LEAST_COLUMNS or not in_place else [Not(_is_read_in_place(upright))]
+    yield Way(Code.TILE, None, ALWAYS, every(AtMost(least, Extent.COLUMNS), *packed, cheap))
+
+
+def _in_place(side: _Side) -> Iterator[tuple[Columns, Condition]]:
+    """How tiles read the columns where they lie, and the sizes for which there is such code."""
+    if not _reads_in_place(side.layout.tile):
+        return
+    can_be, wide = _is_read_in_place(side), AtMost(side.layout.lanes, side.columns)
+    yield Columns.NARROW, every(can_be, AtMost(side.columns, side.layout.lanes - 1))
+    if _are_matrices(side.layout.tile) and copied_columns(side.layout, most_elements(side.layout)) > 0:
+        copied = every(can_be, wide, _are_far(side))
+        yield Columns.COPIED, every(copied, _more_than(FEW)) if host().processor.loads_keep_up else copied
+    yield Columns.WIDE, every(can_be, wide)
+
+
+def _is_read_in_place(side: _Side) -> Condition:
+    """Whether there is code for so many columns and elements that packs neither."""
+    layout, most = side.layout, most_elements(side.layout)
+    keeps_up = host().processor.loads_keep_up
+    whole = most if keeps_up or not _are_matrices(layout.tile) else MOST
+    few: Condition = AtMost(Extent.ELEMENTS, whole)
+    if most > whole:
+        few = Either(few, every(MultipleOf(Extent.ELEMENTS, PARTS), AtMost(Extent.ELEMENTS, most)))
+    if side.few or layout.tile.columns.along_fold:
+        return few  # columns are copied or held; packs read as many lines
+    return every(few, Not(_are_far(side)))
+
+
+def _are_far(side: _Side) -> Condition:
+    """Whether there are more columns than a first cache has room for."""
+    size = Times(side.columns, Times(Extent.ELEMENTS, column_bytes(side.layout)))
+    return AtMost(FIRST_CACHE + 1, size)
+
+
+def _packs_are_cheap(side: _Side) -> Condition:
+    """Where memory is read along the fold on both sides, whether packing the columns takes less time than folds by rows, which
+    need no packs: in the time in which these take in 4 bytes."""
+    tile, layout, processor = side.layout.tile, side.layout, host().processor
+    if not (tile.rows.along_fold and tile.columns.along_fold):
+        return ALWAYS
+    words = max(1, sum(stream.type.bytes for stream in tile.columns.streams) // 4)
+    each = Times(Extent.ELEMENTS, words)
+    packs = Times(UpTo(side.columns, layout.columns), Times(each, processor.pack_time))
+    folds = Times(Times(side.rows, side.columns), Plus(each, processor.fold_time))
+    return AtMost(Plus(packs, 1), folds)
+
+
+def _more_than(elements: int) -> Condition:
+    return AtMost(elements + 1, Extent.ELEMENTS) if elements else ALWAYS
+
+
+def _reads_in_place(tile: Tile) -> bool:
+    """Whether both sides only read arrays and compute, and folds are in an order."""
+    sides = (*tile.rows.statements, *tile.columns.statements)
+    plain = all(isinstance(statement, Read | OneToOne) for statement in sides)
+    return plain and tile.order_lanes > 1
+
+
+def _are_matrices(tile: Tile) -> bool:
+    return all(matrix_of(tile, side) is not None for side in (tile.rows, tile.columns))
