@@ -52,6 +52,7 @@ LAYERS = (
     ("accel.backends.opencl.code",),
     ("accel.backends.opencl.loops",),
     ("accel.backends.llvm.module", "accel.backends.llvm.series"),
+    ("accel.backends.llvm.sorting",),
     ("accel.backends.llvm.calls",),
     ("accel.backends.llvm", "accel.backends.opencl", "accel.backends.interpreter"),
     ("accel.backends.choose",),

@@ -12,8 +12,8 @@ from math import ceil, sqrt
 
 import numpy as np
 
+from accel.ast.tree.host_functions import HostArray
 from accel.backends.places import Places, in_order, last_first, order_bits
-from accel.labelled.meaning.evaluate import HostArray
 
 LONG = 1 << 16
 """Elements of the shortest row of which a sample says where the first ones begin."""

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from accel.labelled.meaning.evaluate import HostArray
+from accel.ast.tree.host_functions import HostArray
 
 Places: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from accel.ast.tree.host_functions import HostArray
 from accel.backends.first_places import first_places
 from accel.backends.places import in_order, last_first, order_bits
-from accel.labelled.meaning.evaluate import HostArray
 from accel.support.forks import Once
 from accel.support.waiting import interruptibly
+
+SMALL = 4096
+"""Elements up to which zeros are counted first, which is faster than to compare where there are none."""
 
 FEW = 8
 """What is asked for of a row is found without sorting it, if that is no more than one of so many elements."""
@@ -50,9 +53,10 @@ def _sort_into(result: HostArray, keys: Sequence[HostArray], places: bool, desce
             _sort_halves(result)
         else:
             result.sort(-1)
-        if result.dtype.kind == "f" and (zeros := result == 0).any():
-            # Zeros of both signs keep their order; rows have as many after as before.
-            result[zeros] = rows[0][rows[0] == 0]
+        if result.dtype.kind == "f" and (result.size >= SMALL or np.count_nonzero(result) < result.size):
+            zeros = result == 0
+            if zeros.any():  # those of both signs keep their order; rows have as many after as before
+                result[zeros] = rows[0][rows[0] == 0]
 
 
 def _sort_halves(rows: HostArray) -> None:

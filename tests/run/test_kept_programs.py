@@ -17,6 +17,7 @@ from accel import kept_programs, settings
 from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.calls.code import CallCode, Unit, dumps, loads
 from accel.backends.llvm.machine.late_code import LateNames
+from accel.backends.llvm.sorting.order import Order
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +41,7 @@ programs = [
     lambda: A.run(A.zip(A.use(xs), A.use(ys))),
     lambda: dot(xs, ys),
     lambda: scaled(xs),
+    lambda: A.run((A.sort(A.use(-ys)), A.take(4, A.argsort(A.use(ys))))),
     lambda: A.run(gathered(7)),
     lambda: A.run(gathered(1000)),
     lambda: dot(xs, ys[:3]),
@@ -54,7 +56,7 @@ others = {"accel.labelled.construction.build", "accel.ir.nodes", "accel.schedule
 from accel.backends.llvm.machine.system import has_images
 others |= {"llvmlite.binding"} if has_images() else set()
 for number, program in enumerate(programs):
-    if number == 7:  # those behind are not kept
+    if number == 8:  # those behind are not kept
         print("no stages" if others.isdisjoint(sys.modules) else "stages", file=sys.stderr)
     try:
         print(hash(flat(program())), flat(program()) == flat(program()))
@@ -98,7 +100,7 @@ def test_files_that_are_cut_are_none(kept: tuple[Path, str], tmp_path: Path) -> 
     cache = tmp_path / "cache"
     shutil.copytree(whole, cache)
     entries = sorted((cache / "programs").glob("*.entry"))
-    assert len(entries) >= 7
+    assert len(entries) >= 8
     for number, entry in enumerate(entries):
         content = entry.read_bytes()
         entry.write_bytes(content[: len(content) * number // len(entries)] if number % 2 else content[::-1])
@@ -106,7 +108,7 @@ def test_files_that_are_cut_are_none(kept: tuple[Path, str], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\n", b"[]", b"[[[[3],[],1,[]]],[],1]\nabc", b'[[[[9],[],"",[]]],[],1]\nabc', b"\x00\n\x00"]
+    "content", [b"", b"\n", b"[]", b"[[[[3],[],1,[]]],[],1,[]]\nabc", b'[[[[9],[],"",[]]],[],1,[]]\nabc', b"\x00\n\x00"]
 )
 def test_other_contents_are_refused(content: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
@@ -116,7 +118,8 @@ def test_other_contents_are_refused(content: bytes) -> None:
 def test_code_comes_back() -> None:
     late = (LateNames("nest0_tile_directly", 130, "abc"),)
     units = (Unit((b"ab\n", b""), ("one",), "extent_", late), Unit((b"\x00c",), ("call",), "", ()))
-    code = CallCode(units, (F32, I64), 2)
+    orders = (Order((F32, I64), True, False, None), Order((F32,), True, True, 3))
+    code = CallCode(units, (F32, I64), 2, orders)
     assert loads(dumps(code)) == code
 
 

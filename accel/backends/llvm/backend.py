@@ -85,7 +85,8 @@ class LLVMBackend:
         together = schedules.series if around is nothing_around else ()
         code = self._compiled(schedules, together)
         execution = Execution(program, CPU(code.nests, code.kernels, self._threads, code.series), around)
-        if around is not nothing_around or any(isinstance(step, Sort | HostCall) for step in mentions.steps(program)):
+        steps = list(mentions.steps(program))
+        if around is not nothing_around or any(isinstance(step, HostCall) for step in steps):
             return execution
 
         def make() -> tuple[CallCode, Call]:
@@ -115,6 +116,8 @@ class LLVMBackend:
             written = call_code(found.program, code.unit, code.named, code.named_series, self._threads, in_place=found)
             return Call(written, [code.kernels.library]).function
 
+        if any(isinstance(step, Sort) for step in steps):
+            return Compiled(execution, make)
         return Compiled(execution, make, take, write, spread)
 
     def _compiled(

@@ -22,20 +22,16 @@ from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
 from accel.backends.llvm.series import Together, forked
-from accel.backends.llvm.sorting import radix, selection
+from accel.backends.llvm.sorting.order import Order
+from accel.backends.llvm.sorting.rows import sorted_rows
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.residence import on_host
 from accel.backends.sites import NoSite, fault
-from accel.backends.sorting import are_few, register_sorts, sort_into
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
 from accel.support import waiting
-
-REGISTER_SORTS = 3
-"""On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort. (With AVX2 measured
-on one and two.)"""
 
 
 class CPU:
@@ -109,21 +105,9 @@ class CPU:
         descending: bool,
         first: int | None,
     ) -> HostArray:
-        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in registers, faster than these threads do.
-
-        A few first places are selected.
-        """
-        result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
-        given = [(self.view(key, shape), kind) for key, kind in keys]
-        in_registers = not places and self._threads <= REGISTER_SORTS and keys[0][1].bytes in register_sorts()
-        if first is not None and selection.suits(shape, keys[0][1], first, self._threads):
-            ((key, kind),) = given
-            selection.select_into(result, key, kind, descending, first, self._threads)
-        elif radix.suits(shape) and not in_registers and not are_few(shape, first):
-            radix.radix_sort(result, given, places, descending, self._threads, self._buffers.take)
-        else:
-            sort_into(result, [key for key, _ in given], places, descending, first)
-        return result
+        """See `sorting/rows.py`."""
+        order = Order(tuple([kind for _, kind in keys]), places, descending, first)
+        return sorted_rows(order, [self.view(key, shape) for key, _ in keys], self._threads)
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[HostArray]:
         """What packs the arguments of a nest, calls it, and says what went wrong."""

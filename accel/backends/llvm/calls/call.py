@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accel.backends.llvm.calls.code import CallCode
-from accel.backends.llvm.calls.names import IMPORTS, NAME, element_symbol
+from accel.backends.llvm.calls.names import IMPORTS, NAME, element_symbol, sorter_symbol
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.late_code import LateCode
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.python_function import python_function, symbol
 from accel.backends.llvm.threads.pool import pool
+from accel.support.forks import load as load_module
 
 if TYPE_CHECKING:
     from accel.backends.protocol import HostArray
@@ -24,6 +25,10 @@ class Call:
         """`linked`: the first units, where they are linked already. All but the last stand by themselves."""
         imports = {**buffers().symbols, **pool().symbols, **{name: symbol(name) for name in IMPORTS}}
         imports |= {element_symbol(element): id(element.dtype) for element in code.elements}
+        sorters = _sorters(code)
+        if sorters:
+            imports |= {"PyObject_Vectorcall": symbol("PyObject_Vectorcall")}
+            imports |= {sorter_symbol(number): id(each) for number, each in enumerate(sorters)}
         self._libraries = list(linked)
         *functions, call = code.units
         for unit in functions[len(linked) :]:
@@ -32,7 +37,7 @@ class Call:
             self._libraries.append(load(unit.objects, unit.exports, {**imports, **others}, held))
         for unit, library in zip(functions, self._libraries, strict=True):
             imports |= {f"{unit.prefix}{name}": library.addresses[name] for name in unit.exports}
-        self._libraries.append(load(call.objects, call.exports, imports))
+        self._libraries.append(load(call.objects, call.exports, imports, sorters))
 
     def function(
         self, otherwise: Callable[..., object], constants: Sequence[HostArray]
@@ -44,3 +49,13 @@ class Call:
         held = (otherwise, tuple(self._libraries), *constants)
         found: Callable[..., Any] = python_function(NAME, self._libraries[-1].addresses[NAME], held)
         return found
+
+
+def _sorters(code: CallCode) -> list[object]:
+    """What puts rows in order, for each sort of the call."""
+    if not code.sorts:
+        return []
+    load_module("accel.backends.llvm.sorting.rows")
+    from accel.backends.llvm.sorting.rows import sorter
+
+    return [sorter(order, code.threads) for order in code.sorts]

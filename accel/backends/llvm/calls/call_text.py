@@ -2,9 +2,9 @@
 
 In: the flat list of items that `accel.backends.executor` runs, too, and the nests' compiled functions. Out: the module with
 `@call(self, arguments, number)`. It binds extents, allocates, launches, loops and gives results, without any Python in
-between. Whatever is not as usual (an argument of another kind, extents that do not fit, no memory, a check that fails) makes it
-drop all and hand the call to `self[0]`, which begins again and says what is wrong. So it says of nothing what is wrong.
-If a result has taken the memory of an argument, nobody can begin again: then it gives an empty tuple.
+between, but where rows are sorted. Whatever is not as usual (an argument of another kind, extents that do not fit, no memory, a
+check that fails) makes it drop all and hand the call to `self[0]`, which begins again and says what is wrong. So it says of
+nothing what is wrong. If a result has taken the memory of an argument, nobody can begin again: then it gives an empty tuple.
 
 A call keeps its buffers and extents in two lists on its stack, at the places that `Slots` gives them; a place of a buffer holds
 a reference of its own to an array object, or null.
@@ -20,11 +20,12 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.linear import Item, viewed
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.items import Functions, write_items
-from accel.backends.llvm.calls.names import element_symbol
+from accel.backends.llvm.calls.names import element_symbol, sorter_symbol
 from accel.backends.llvm.calls.writer import BUFFERS, FAIL, NO_ARRAY, Writer
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS, STRIDES
 from accel.backends.llvm.machine.rows import ANY, Spread
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
+from accel.backends.llvm.sorting.order import Order
 from accel.backends.parameters import bindings, leaves
 from accel.ir.nodes import Program
 from accel.labelled.array import Array
@@ -51,10 +52,11 @@ declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """The module's text, and the element types whose NumPy descriptors it imports."""
+    """The module's text, the element types whose NumPy descriptors it imports, and what the functions that it imports sort."""
 
     text: str
     elements: Sequence[ScalarType]
+    sorts: Sequence[Order]
 
 
 def call_text(program: Program, items: Sequence[Item], functions: Functions) -> CallText:
@@ -80,8 +82,11 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
     elements = sorted(writer.elements, key=lambda element: element.value)
     head = [f"declare i64 @{symbol}(ptr)" for symbol in symbols]
     head += [f"@{element_symbol(element)} = external global i8" for element in elements]
+    if writer.sorts:
+        head.append("declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
+        head += [f"@{sorter_symbol(number)} = external global i8" for number in range(len(writer.sorts))]
     text = writer.text(len(program.results))
-    return CallText("\n".join([_DECLARATIONS, *head, text, HOST_ATTRIBUTES]), elements)
+    return CallText("\n".join([_DECLARATIONS, *head, text, HOST_ATTRIBUTES]), elements, writer.sorts)
 
 
 def _arguments(writer: Writer, program: Program, given: Sequence[Array], in_place: InPlace | None) -> None:

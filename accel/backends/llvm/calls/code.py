@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.machine.late_code import LateNames
+from accel.backends.llvm.sorting.order import Order
 from accel.support.frozen import frozen_value
 
 
@@ -30,12 +31,13 @@ class Unit:
 class CallCode:
     """Units in the order in which they are linked, the call last; the element types whose NumPy descriptors it imports.
 
-    threads: work on each nest.
+    threads: work on each nest. sorts: what rows are put in order, by functions of Python that the call imports.
     """
 
     units: tuple[Unit, ...]
     elements: tuple[ScalarType, ...]
     threads: int
+    sorts: tuple[Order, ...]
 
 
 def dumps(code: CallCode) -> bytes:
@@ -49,14 +51,15 @@ def dumps(code: CallCode) -> bytes:
         ]
         for unit in code.units
     ]
-    head = json.dumps([units, [element.value for element in code.elements], code.threads]).encode()
+    sorts = [[[key.value for key in each.keys], each.places, each.descending, each.first] for each in code.sorts]
+    head = json.dumps([units, [element.value for element in code.elements], code.threads, sorts]).encode()
     return b"\n".join([head, b"".join(each for unit in code.units for each in unit.objects)])
 
 
 def loads(content: bytes) -> CallCode:
     """What `dumps` wrote. Raises `ValueError` for anything else that a file may hold by accident."""
     head, _, rest = content.partition(b"\n")
-    units, elements, threads = json.loads(head)
+    units, elements, threads, sorts = json.loads(head)
     start = 0
     found: list[Unit] = []
     for sizes, exports, prefix, late in units:
@@ -70,7 +73,11 @@ def loads(content: bytes) -> CallCode:
         found.append(Unit(tuple(objects), _names(exports), prefix, tuple(names)))
     if start != len(rest):
         raise ValueError("the objects are not as long as they are said to be")
-    return CallCode(tuple(found), tuple([ScalarType(element) for element in elements]), int(threads))
+    orders = [
+        Order(tuple(map(ScalarType, keys)), bool(places), bool(descending), None if first is None else int(first))
+        for keys, places, descending, first in sorts
+    ]
+    return CallCode(tuple(found), tuple(map(ScalarType, elements)), int(threads), tuple(orders))
 
 
 def _names(exports: Sequence[str]) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from typing import assert_never
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, copies, moves, series_parts
 from accel.backends.llvm.calls.in_place import InPlace
+from accel.backends.llvm.calls.names import sorter_symbol
 from accel.backends.llvm.calls.writer import FAIL, Writer
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
+from accel.backends.llvm.sorting.order import Order
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
 from accel.errors import AccelInternalError
@@ -89,8 +91,10 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                     in_range = writer.code.emit(f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}")
                     writer.unless(in_range, FAIL)
                 writer.drop([output.array for output in nest.outputs])
-            case Sort() | HostCall():
-                raise AccelInternalError("a program that sorts or calls the host has no compiled call")
+            case Sort():
+                _sort(writer, item)
+            case HostCall():
+                raise AccelInternalError("a program that calls the host has no compiled call")
             case _:
                 assert_never(item)
 
@@ -213,6 +217,22 @@ def _view(writer: Writer, item: View) -> None:
         # Without elements an extent may be larger than NumPy allows; products of others may be more than a word holds.
         writer.unless(writer.code.emit(f"icmp sgt i64 {wanted}, 0"), FAIL)
         _set_view(writer, new, old)
+
+
+def _sort(writer: Writer, item: Sort) -> None:
+    """Calls a function of Python's, which may be interrupted; where it gives no array, the call begins again."""
+    routine, code = writer.routine, writer.code
+    number = len(writer.sorts)
+    writer.sorts.append(Order(tuple([key.element for key in item.sources]), item.places, item.descending, item.first))
+    keys = routine.slot("ptr", len(item.sources))
+    for place, key in enumerate(item.sources):
+        routine.store("ptr", writer.buffer(key), routine.offset(keys, place))
+    passed = f"ptr @{sorter_symbol(number)}, ptr {keys}, i64 {len(item.sources)}, ptr null"
+    found = code.emit(f"call ptr @PyObject_Vectorcall({passed})")
+    writer.unless(code.emit(f"icmp ne ptr {found}, null"), FAIL)
+    writer.set(item.array, found)
+    kind = f"{writer.element(item.array.element)}, i64 {len(item.array.shape)}"
+    writer.unless(code.emit(f"call i1 @accel_is_of(ptr {found}, {kind})"), FAIL)
 
 
 def _require_equal(writer: Writer, left: Shape, right: Shape) -> None:

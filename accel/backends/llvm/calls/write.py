@@ -50,7 +50,7 @@ def call_code(
     functions = Functions({**nests, **names}, series, threads, extents, taken, rooms, in_place)
     written = call_text(program, items, functions)
     call = Unit((host().compile(written.text, quick=True),), (NAME,), prefix="", late=())
-    return CallCode((kernels, *units, call), tuple(written.elements), threads)
+    return CallCode((kernels, *units, call), tuple(written.elements), threads, tuple(written.sorts))
 
 
 def _compiled(nests: Sequence[Nest]) -> tuple[list[Unit], Named]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Slots
 from accel.backends.llvm.calls.names import NAME, element_symbol
+from accel.backends.llvm.sorting.order import Order
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 
@@ -28,6 +29,7 @@ class Writer:
         self.routine = Routine(f"ptr @{NAME}(ptr %self, ptr %arguments, i64 %number)", hot=False)
         self.code = self.routine.code
         self.elements: set[ScalarType] = set()
+        self.sorts: list[Order] = []
         self._spoils = False
         self._rank = 1
         self._words = 1

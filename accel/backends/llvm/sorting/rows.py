@@ -1,0 +1,67 @@
+"""Rows in order, on the host: by radix, by selection, or by NumPy.
+
+In: keys, and what is asked for of them. Out: their elements in order, or places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from accel.backends.llvm.machine.buffers import buffers
+from accel.backends.llvm.sorting.order import Order
+from accel.backends.sorting import are_few, register_sorts, sort_into
+from accel.support.forks import load
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
+
+REGISTER_SORTS = 3
+"""On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort. (With AVX2 measured
+on one and two.)"""
+
+SMALL = 1024
+"""Elements up to which nothing is faster than that NumPy sorts them all."""
+
+
+def sorted_rows(order: Order, keys: Sequence[HostArray], threads: int) -> HostArray:
+    """Long rows by radix, others by NumPy; so are elements that NumPy sorts in registers, faster than these threads do.
+
+    A few first places are selected. Raises `MemoryError`, or NumPy's `ValueError` for more than an address can count.
+    """
+    load("accel.backends.llvm.sorting.radix")
+    load("accel.backends.llvm.sorting.selection")
+    from accel.backends.llvm.sorting import radix, selection  # which import other stages
+
+    given = [np.ascontiguousarray(key) for key in keys]
+    shape, kind, first, take = given[0].shape, order.keys[0], order.first, buffers().take
+    result = take(order.element, shape)
+    in_registers = not order.places and threads <= REGISTER_SORTS and kind.bytes in register_sorts()
+    if first is not None and selection.suits(shape, kind, first, threads):
+        selection.select_into(result, given[0], kind, order.descending, first, threads)
+    elif radix.suits(shape) and not in_registers and not are_few(shape, first):
+        pairs = list(zip(given, order.keys, strict=True))
+        radix.radix_sort(result, pairs, order.places, order.descending, threads, take)
+    else:
+        sort_into(result, given, order.places, order.descending, first)
+    return result
+
+
+def sorter(order: Order, threads: int) -> Callable[..., HostArray | None]:
+    """A function of the keys, for compiled calls: it gives None if there is no memory."""
+
+    element, take, places, descending = order.element, buffers().take, order.places, order.descending
+
+    def sort(*keys: HostArray) -> HostArray | None:
+        try:
+            if keys[0].size > SMALL:
+                return sorted_rows(order, keys, threads)
+            result = take(element, keys[0].shape)
+            sort_into(result, keys, places, descending)
+        except (MemoryError, ValueError):
+            return None
+        return result
+
+    return sort
