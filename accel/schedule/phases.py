@@ -36,6 +36,8 @@ from accel.labelled.work import OPERATIONS, work
 from accel.schedule.axes import dependence, loops
 from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Schedule
+from accel.schedule.splitting.inside import inside
+from accel.schedule.splitting.inside import statements as statements_inside
 
 STRIP = 512
 """Iterations of a phase: what is kept of them fits into the first level of the cache."""
@@ -79,6 +81,14 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     statements = (*loop.body.before, *loop.body.after)
     data, fixed = _data(statements), _fixed(nest, statements)
     loud = {id(s): found for s in statements if id(s) not in fixed and (found := _loud(s, nest, data)) is not None}
+    if len(loud) > 1 and Loud.DEAR in loud.values() and (margins := inside(nest)):
+        # Conditions on indices, which most iterations do without, make nothing dear.
+        eased = {
+            id(s)
+            for s, within in zip(statements, statements_inside(nest, margins), strict=True)
+            if not _is_dear(within)
+        }
+        loud = {key: found for key, found in loud.items() if not (found is Loud.DEAR and key in eased)}
     free = fixed | {id(s) for s in statements if id(s) not in loud and _is_free(s, data)}
     placed = _placed(statements, free, loud)
     if not max(placed.values(), default=0):
@@ -200,9 +210,14 @@ def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
     for function in _functions(statement):
         if _loads_at_data(function, statement, data):
             return Loud.RANDOM
-        if work(mentions.function_statements(function), OPERATIONS) >= OPERATIONS.elementary:
-            return Loud.DEAR
-    return None
+    return Loud.DEAR if _is_dear(statement) else None
+
+
+def _is_dear(statement: LoopBody) -> bool:
+    return any(
+        work(mentions.function_statements(function), OPERATIONS) >= OPERATIONS.elementary
+        for function in _functions(statement)
+    )
 
 
 def _loads_at_data(function: Function, statement: LoopBody, data: frozenset[str]) -> bool:

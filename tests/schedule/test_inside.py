@@ -153,6 +153,25 @@ def test_a_schedule_says_what_its_inside_is() -> None:
     assert found.endswith("; split 0 1 1, 1 1 1")
 
 
+def test_what_a_condition_on_indices_costs_keeps_no_loop_from_being_split() -> None:
+    """Of a stencil that keeps its border both functions have many operations, but in the inside one has none: there are no two
+    phases, and the loop is split."""
+
+    def border_stays(xs: Matrix) -> Matrix:
+        rows, columns = A.unlift(xs.shape)
+        new = A.stencil(lambda n: (n(0, 0) + n(0, -1) + n(0, 1) + n(1, 0) + n(-1, 0)) * 0.2, A.boundary.clamp, xs)
+
+        def kept(place: A.Exp[tuple[int, int]], x: A.Exp[np.float32]) -> A.Exp[np.float32]:
+            i, j = A.unindex(place)
+            return A.cond((i > 0) & (i < rows - 1) & (j > 0) & (j < columns - 1), x, xs[place])
+
+        return A.imap(kept, new)
+
+    found = schedule_text(schedules(nest_of(border_stays, np.ones((3, 4), np.float32)), PROCESSOR).last)
+    assert "\n  inside 1 <= i1 < n1-1\n" in found
+    assert "pack" not in found
+
+
 @pytest.mark.parametrize(
     "margins", [(), (Margin(1, 0, 1), Margin(0, 0, 1)), (Margin(0, 1, 0),) * 2, (Margin(2, 1, 1),), (Margin(0, -1, 0),)]
 )
