@@ -15,6 +15,7 @@ import pytest
 import accel as A
 from accel.backends.llvm import device
 from accel.backends.opencl import launch
+from accel.backends.opencl.machine.host_memory import FEW
 from accel.backends.sites import NoSite, no_fault
 
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -27,8 +28,13 @@ SECONDS: dict[str, tuple[Any, str]] = {
 """Any: modules. What is called between the first run of a nest and the second."""
 
 
+def many(*first: int) -> Indices:
+    """Where OpenCL devices that are CPUs read it where it lies: these and zeros, more than are copied at once."""
+    return aligned(np.array([*first, *[0] * FEW], np.int64))
+
+
 def aligned(values: Indices) -> Indices:
-    """Where OpenCL devices that are CPUs read it where it lies."""
+    """Where OpenCL devices that are CPUs may use it as it lies."""
     memory = np.empty(values.nbytes + 4096, np.uint8)
     start = -memory.ctypes.data % 4096
     found = memory[start : start + values.nbytes].view(np.int64)
@@ -67,7 +73,7 @@ def test_the_argument_is_named(backend: str, shaped: bool, monkeypatch: pytest.M
     def reshaped(at: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Matrix[np.int64]]:
         return A.gather(A.reshape(A.index(A.length(at) // 2, 2), at), A.use(np.arange(10)))
 
-    indices = aligned(np.array([1, 99, 3, 4]))
+    indices = many(1, 99, 3, 4)
     mended(backend, indices, monkeypatch)
     function: Callable[[Indices], object] = A.runN(reshaped if shaped else gathers, backend=backend)
     with pytest.raises(A.AccelValueError) as caught:
@@ -108,7 +114,7 @@ def test_without_an_argument_it_is_a_bug(backend: str, program: Program, monkeyp
         monkeypatch.setattr(launch.NestLauncher, "_diagnose", lambda *_: None)
     expected = A.AccelValueError if program is gathers else A.AccelInternalError
     with pytest.raises(expected, match="not when the nest ran again"):
-        A.runN(program, backend=backend)(aligned(np.array([1, 99])))
+        A.runN(program, backend=backend)(many(1, 99))
 
 
 def test_the_error_that_launchers_raise_is_plain() -> None:

@@ -129,7 +129,7 @@ COUNTED: dict[str, tuple[Callable[[Any], Any], Callable[[int], HostArray], int, 
         lambda xs: A.foldAll(A.add, 0, A.generate((A.length(xs), 8), product)), numbers, 128, 129,
     ),
     "work-items of short rows": (
-        lambda xs: A.fold(A.add, 0, A.generate((A.length(xs), 5), weighed)), numbers, 128, 129,
+        lambda xs: A.fold(A.add, 0, A.generate((A.length(xs), 60), weighed)), numbers, 128, 129,
     ),
     "elements that a filter may keep": (
         lambda xs: A.filter(lambda x: x < 10, A.generate((A.length(xs), 4), total))[0],
