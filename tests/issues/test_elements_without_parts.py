@@ -36,6 +36,16 @@ SHAPED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     "permute": (lambda: U.permute(_first, LINE, lambda ix: U.just(ix), LINE), (5,)),
     "compute": (lambda: U.compute(UNITS), (3, 2)),
     "iterate": (lambda: U.iterate(2, lambda x: U.drop(1, x), LINE), (3,)),
+    "iterate of several": (
+        lambda: U.iterate(2, lambda s: (U.tail(s[0]), U.append(s[1], LINE)), (U.use(XS), LINE))[1],
+        (15,),
+    ),
+    "awhile": (lambda: U.awhile(lambda x: U.unit(U.length(x) > 2), lambda x: U.tail(x), LINE), (2,)),
+    "acond": (lambda: U.acond(U.the(U.use(np.array(True))), U.drop(1, LINE), LINE), (4,)),
+    "acond in iterate": (
+        lambda: U.iterate(3, lambda x: U.acond(U.length(x) > 3, U.init(x), U.reverse(x)), LINE),
+        (3,),
+    ),
     "filter": (lambda: U.filter(lambda _: U.constant(True), UNITS)[0], (6,)),
     "filter of nothing": (lambda: U.filter(lambda _: U.constant(False), UNITS)[0], (0,)),
 }

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.nodes import Acond, ArrayNode, Awhile
-from accel.ast.tree.types import ElementType, leaves
+from accel.ast.tree.types import I64, ArrayType, ElementType, ScalarType, leaves
 from accel.errors import Where
 from accel.labelled import nodes
 from accel.labelled.array import Array, Extent, Shape
-from accel.labelled.construction.desugar import scalar_array
+from accel.labelled.construction.desugar import scalar_array, stand_in
 from accel.labelled.construction.flatten import Leaves
 from accel.labelled.construction.scope import Scope, Value
 from accel.labelled.nodes import Program
@@ -32,12 +32,12 @@ def acond(node: Acond, scope: Scope, fill: Fill) -> tuple[Value, ...]:
         inner = _part(node, part, scope, lazy=True)
         fill(inner)
         values = [inner.value(result) for result in results]
-        branches.append((Program((), tuple(inner.bindings), _leaves(values)), values))
+        carried = _leaves(values, "acond", inner)
+        branches.append((Program((), tuple(inner.bindings), carried), values))
     (then, then_values), (orelse, orelse_values) = branches
     meet = _Meet(scope)
     shapes = [meet.shape(a.shape, b.shape) for a, b in zip(then_values, orelse_values, strict=True)]
-    types = [(e, s) for t, s in zip(node.types, shapes, strict=True) for e in leaves(t.element)]
-    arrays = scope.emit(nodes.Acond(condition, then, orelse), types, node.where)
+    arrays = scope.emit(nodes.Acond(condition, then, orelse), _carried(node.types, shapes), node.where)
     return _values(arrays, [t.element for t in node.types], shapes, node.where)
 
 
@@ -67,8 +67,8 @@ def awhile(node: Awhile, scope: Scope, fill: Fill) -> tuple[Value, ...]:
     classes, body = _settle(node, initial, scope, fill)
     condition, _ = _loop_part(node, 0, [node.condition], _State(initial, classes), scope, fill)
     shapes = _State(initial, classes).shapes(scope)
-    types = [(e, s) for t, s in zip(node.types, shapes, strict=True) for e in leaves(t.element)]
-    arrays = scope.emit(nodes.Awhile(condition, body, _leaves(initial)), types, node.where)
+    carried = _leaves(initial, "awhile", scope)
+    arrays = scope.emit(nodes.Awhile(condition, body, carried), _carried(node.types, shapes), node.where)
     return _values(arrays, [t.element for t in node.types], shapes, node.where)
 
 
@@ -133,31 +133,37 @@ def _loop_part(
     parameters = []
     for parameter, shape in zip(node.parameters, state.shapes(inner), strict=True):
         label = scope.building.label()
+        types = _carried(parameter.types, [shape])
+        arrays = tuple([Array(label, i, element, shape) for i, (element, _) in enumerate(types)])
         elements = leaves(parameter.types[0].element)
-        arrays = tuple([Array(label, i, element, shape) for i, element in enumerate(elements)])
-        scope.building.values[parameter, inner.region] = (Value(arrays, shape, parameter.where),)
+        scope.building.values[parameter, inner.region] = (Value(arrays[: len(elements)], shape, parameter.where),)
         parameters.append(arrays)
     fill(inner)
     values = [inner.value(result) for result in results]
-    return Program(tuple(parameters), tuple(inner.bindings), _leaves(values)), values
+    carried = _leaves(values, "awhile", inner)
+    return Program(tuple(parameters), tuple(inner.bindings), carried), values
 
 
 def _part(node: Acond | Awhile, part: int, scope: Scope, lazy: bool) -> Scope:
     return Scope(scope.building, scope.building.placement.inner(node, scope.region, part), lazy)
 
 
-def _leaves(values: Sequence[Value]) -> Leaves:
-    return tuple([leaf for value in values for leaf in value.leaves])
+def _leaves(values: Sequence[Value], name: str, scope: Scope) -> Leaves:
+    """The arrays that parts of `name` hand on. Where elements are `()` there is none, and one of zeros has the shape."""
+    return tuple([leaf for value in values for leaf in value.leaves or stand_in(value, name, scope)])
+
+
+def _carried(types: Sequence[ArrayType], shapes: Sequence[Shape]) -> list[tuple[ScalarType, Shape]]:
+    """The types and shapes of `_leaves`."""
+    return [(e, s) for t, s in zip(types, shapes, strict=True) for e in leaves(t.element) or (I64,)]
 
 
 def _values(
     arrays: Leaves, elements: Sequence[ElementType], shapes: Sequence[Shape], where: Where | None
 ) -> tuple[Value, ...]:
-    """The arrays of several results, split by result."""
-    remaining = iter(arrays)
-    return tuple(
-        [
-            Value(tuple([next(remaining) for _ in leaves(element)]), shape, where)
-            for element, shape in zip(elements, shapes, strict=True)
-        ]
-    )
+    """The arrays of several results, split by result; without those that only have a shape."""
+    remaining, values = iter(arrays), []
+    for element, shape in zip(elements, shapes, strict=True):
+        own = [next(remaining) for _ in leaves(element) or (I64,)]
+        values.append(Value(tuple(own[: len(leaves(element))]), shape, where))
+    return tuple(values)

@@ -92,6 +92,13 @@ def scalar_array(root: ScalarNode, name: str, scope: Scope, where: Where | None)
     return scope.emit(nodes.Generate(function, name), [(kind, SCALAR)], where)[0]
 
 
+def stand_in(value: Value, name: str, scope: Scope) -> Leaves:
+    """An array of zeros that has the shape of a value, whose elements are `()`: it has none of its own."""
+    index = tuple([Variable(axis, I64) for axis in range(len(value.shape))])
+    nothing = nodes.Generate(Function(index, Block((), (constant(I64, 0),))), name)
+    return scope.emit(nothing, [(I64, value.shape)], value.where)
+
+
 def _one(
     scope: Scope, operation: nodes.Operation, node: Simple, shape: Shape, after: tuple[Label, ...] = ()
 ) -> tuple[Value]:
@@ -253,11 +260,8 @@ def _filter(node: ast.Filter, scope: Scope) -> tuple[Value, ...]:
     source = scope.value(node.array)
     kept: Shape = (Extent(scope.rigid(), 0),)
     types, predicate, inputs = typed(node, kept), scope.function(node.predicate), source.leaves
-    if not inputs:  # elements are `()`: numbers take their places, so that there is something to count
-        types, predicate = [(I64, kept)], _with_parameters(predicate, 1)
-        index = tuple([Variable(axis, I64) for axis in range(len(source.shape))])
-        number = nodes.Generate(Function(index, Block((), (constant(I64, 0),))), "filter")
-        inputs = scope.emit(number, [(I64, source.shape)], node.where)
+    if not inputs:  # so that there is something to count
+        types, predicate, inputs = [(I64, kept)], _with_parameters(predicate, 1), stand_in(source, "filter", scope)
     filtered = nodes.Filter(predicate, inputs)
     arrays = scope.emit(filtered, [*types, (I64, source.shape[:-1])], node.where)
     return Value(arrays[: len(source.leaves)], kept, node.where), Value(arrays[-1:], source.shape[:-1], node.where)

@@ -16,18 +16,15 @@ from accel.labelled.nodes import (
     Acond,
     Awhile,
     Binding,
-    BindSizes,
     Generate,
-    HostCall,
     Map,
     Operation,
     Program,
-    Use,
 )
 from accel.labelled.operations import Flag, describe, rebuild
 from accel.labelled.passes.components import restrict
 from accel.labelled.passes.loop_state import restrict_loop
-from accel.labelled.passes.may_fail import gives_extents
+from accel.labelled.passes.may_fail import stays
 from accel.labelled.passes.pointwise import Pointwise, narrowed
 
 
@@ -103,7 +100,7 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
     """What remains of a binding; its sub-programs are swept on the way, so that what they use is needed."""
     operation, arrays = binding.operation, binding.arrays
     wanted = [k for k, array in enumerate(arrays) if needed.has(array)]
-    if not wanted and binding.label not in needed.labels and not _stays(binding):
+    if not wanted and binding.label not in needed.labels and not stays(binding):
         return None
     match operation:
         case Acond(condition, then, orelse):
@@ -121,19 +118,6 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
                 return _with(binding, *fewer)
             narrower = None if len(wanted) == len(arrays) else _leaves(operation, arrays, wanted)
             return binding if narrower is None else _with(binding, narrower, wanted)
-
-
-def _stays(binding: Binding) -> bool:
-    """Whether a binding remains even if what it gives is unused."""
-    match binding.operation:
-        case Use():
-            return True
-        case BindSizes(_, function):
-            return not gives_extents(function)
-        case HostCall() | Acond() | Awhile():
-            return programs.has_effect(binding)
-        case _:
-            return False
 
 
 def _with(binding: Binding, operation: Operation, wanted: list[int]) -> Binding:

@@ -10,6 +10,7 @@ from accel.labelled.array import Array, Label, SizeVariable
 from accel.labelled.nodes import Awhile, Binding, Program
 from accel.labelled.operations import parts
 from accel.labelled.passes.dependence import nested
+from accel.labelled.passes.may_fail import stays
 
 Name: TypeAlias = Union[Label, SizeVariable]
 
@@ -53,12 +54,12 @@ def _asked(loop: Awhile) -> set[int]:
 
 
 def _needed_by_step(body: Program, initial: Sequence[Array]) -> tuple[list[frozenset[int]], frozenset[int]]:
-    """For each result of the step the parameters on which it depends; and those on which depends what has an effect."""
+    """For each result of the step the parameters on which it depends; and those on which depends what stays though unused."""
     shown, known = _NONE, _parameters(body, initial)
     for binding in body.bindings:
         found = _NONE.union(*(known.get(name, _NONE) for name in _names(binding)))
         known[binding.label] = found
-        shown |= found if programs.has_effect(binding) else _NONE
+        shown |= found if stays(binding) else _NONE
         for variable in programs.sizes_bound(binding):
             known.setdefault(variable, found)
     needs = [

@@ -107,6 +107,19 @@ def _is_choice(statement: Compute) -> bool:
     return statement.operator is Operator.SELECT
 
 
+def stays(binding: Binding) -> bool:
+    """Whether a binding remains even if what it gives is unused: what has an effect, and sizes that may turn out to be none."""
+    match binding.operation:
+        case Use():
+            return True
+        case BindSizes(_, function):
+            return not gives_extents(function)
+        case HostCall() | Acond() | Awhile():
+            return programs.has_effect(binding)
+        case _:
+            return False
+
+
 def gives_extents(function: Function) -> bool:
     """Whether what is computed is certainly neither negative nor too large: chosen among sizes and constants that are not."""
     extents: set[Operand] = set()

@@ -151,7 +151,7 @@ FAULTS = (
     ),
     Fault(
         "a trace goes with what nobody needs",
-        "labelled/passes/dead.py",
+        "labelled/passes/may_fail.py",
         "return programs.has_effect(binding)",
         "return False",
         ("tests/run/test_host_calls.py",),
@@ -169,6 +169,20 @@ FAULTS = (
         "_asked(loop) | shown",
         "_asked(loop)",
         ("tests/run/test_host_calls.py",),
+    ),
+    Fault(
+        "the state that only a size needs is no part of a loop",
+        "labelled/passes/loop_state.py",
+        "found if stays(binding) else _NONE",
+        "found if programs.has_effect(binding) else _NONE",
+        ("tests/issues/test_sizes_of_states_that_nobody_needs.py",),
+    ),
+    Fault(
+        "shapes of elements without parts do not leave branches and loops",
+        "labelled/construction/control.py",
+        "for leaf in value.leaves or stand_in(value, name, scope)",
+        "for leaf in value.leaves or stand_in(values[0], name, scope)",
+        ("tests/issues/test_elements_without_parts.py",),
     ),
     Fault(
         "gathers cannot fail",
