@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
+from accel.ast.handles.extents import require_extents
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
 from accel.backends.linear import Item
 from accel.ir.nodes import HostSizes, Nest, Output
 from accel.labelled.array import Array, Shape, SizeVariable
-from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.meaning.evaluate import HostArray, evaluate
 from accel.schedule.nodes import Series
 
 B = TypeVar("B")
@@ -76,6 +77,30 @@ def shape_of(shape: Shape, slots: Slots) -> ShapeOf:
             return lambda sizes: (sizes[only] + offset,)
         case _:
             return lambda sizes: tuple([offset if s is None else sizes[s] + offset for s, offset in pairs])
+
+
+def computed_extents(
+    step: HostSizes, slots: Slots
+) -> Callable[[list[int], Mapping[Array, HostArray]], tuple[int, ...]]:
+    """What gives the extents that a step computes, from a call's and from arrays that it loads; without these, what it gave
+    last from equal ones. It raises `AccelShapeError` for what is no extent."""
+    last: tuple[dict[int, int], tuple[int, ...]] = ({}, ())
+
+    def extents(sizes: list[int], arrays: Mapping[Array, HostArray]) -> tuple[int, ...]:
+        nonlocal last
+        known, found = last  # of another thread, it may be: read once
+        if not known or any(sizes[slot] != extent for slot, extent in known.items()):
+            known = {}
+
+            def size(variable: SizeVariable) -> int:
+                return known.setdefault(slots.size(variable), sizes[slots.size(variable)])
+
+            found = tuple([int(value) for value in evaluate(step.function, (), size, arrays)])
+            require_extents(found, step.where, step.name)
+            last = ({} if arrays else known), found
+        return found
+
+    return extents
 
 
 def _capacity(output: Output, slots: Slots) -> ShapeOf:

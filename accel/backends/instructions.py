@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeVar, assert_never
 
-from accel.ast.handles.extents import require_extents
 from accel.ast.tree.types import ScalarType
 from accel.backends.conditions import conditions, fetched
 from accel.backends.device import (
@@ -24,6 +23,7 @@ from accel.backends.device import (
     Instruction,
     LooksAtExtents,
     Slots,
+    computed_extents,
     nothing_around,
     room_of,
     shape_of,
@@ -50,7 +50,6 @@ from accel.ir.copies import Copy
 from accel.ir.divisions import MOST_ROWS, divides
 from accel.ir.nodes import HostCall, HostSizes, Launch, Require, Sort, View
 from accel.labelled.meaning import faults
-from accel.labelled.meaning.evaluate import evaluate
 from accel.labelled.programs import loaded
 
 B = TypeVar("B")
@@ -190,6 +189,7 @@ def _host_call(step: HostCall, device: Device[B], slots: Slots) -> Instruction[B
 def _host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around) -> Instruction[B]:
     targets = [slots.size(variable) for variable in step.variables]
     inputs = {array: (slots.array(array), shape_of(array.shape, slots)) for array in loaded(step.function)}
+    watching, computed = around if isinstance(around, LooksAtExtents) else None, computed_extents(step, slots)
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         if inputs:
@@ -198,12 +198,9 @@ def _host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around
             array: device.download(_held(buffers[slot]), array.element, shape(sizes), owned=False)
             for array, (slot, shape) in inputs.items()
         }
-        if isinstance(around, LooksAtExtents):
-            around.extents(step, slots.known(sizes), host)
-        values = evaluate(step.function, (), lambda variable: sizes[slots.size(variable)], host)
-        extents = tuple([int(value) for value in values])
-        require_extents(extents, step.where, step.name)
-        for slot, extent in zip(targets, extents, strict=True):
+        if watching is not None:
+            watching.extents(step, slots.known(sizes), host)
+        for slot, extent in zip(targets, computed(sizes, host), strict=True):
             sizes[slot] = extent
 
     return instruction

@@ -17,7 +17,9 @@ Pair = tuple[A.Acc[A.Vector[np.float64]], A.Acc[A.Vector[np.int64]]]
 
 def shorter_and_longer(state: Pair) -> Pair:
     """The first grows shorter by two, which may turn out impossible; the second grows."""
-    return A.generate((A.length(state[0]) - 2,), lambda ix: A.toFloating(ix[0], np.float64)), A.append(state[1], A.use(YS))
+    return A.generate((A.length(state[0]) - 2,), lambda ix: A.toFloating(ix[0], np.float64)), A.append(
+        state[1], A.use(YS)
+    )
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm", "opencl"])

@@ -14,13 +14,14 @@ import numpy as np
 from accel.ast.combinators.construct import unit
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.prelude import the
+from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Extents, Num, Scalar, result_of
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
 from accel.ast.handles.literals import describe, typed, untyped, whole_typed
 from accel.ast.handles.tuples import lift_items, while_
-from accel.ast.tree.nodes import Acond, ArrayParameter, Assert, Awhile, Compute, Literal
-from accel.ast.tree.types import BOOL, ArrayType, require_shallow_tuples
+from accel.ast.tree.nodes import Acond, ArrayParameter, Awhile, Compute, Literal, Require
+from accel.ast.tree.types import BOOL, I64, ArrayType, require_shallow_tuples
 from accel.errors import AccelTypeError, Where, here
 from accel.structure import like
 
@@ -107,7 +108,11 @@ def assert_(condition: Exp[np.bool_], message: str, xs: S) -> S:
         raise AccelTypeError(f"the message of assert_ must be a str, got {describe(raw(message))}", where)
     forbid_nested("assert_", (test,), where)
     holds = the(unit(Exp[np.bool_](test))).node
-    checked = [Acc[Any](Assert(holds, message, x.node, (x.type,), where), x.extents) for x in arrays]
+    one, zero = (Literal(I64, value, where) for value in (1, 0))
+    found = (operations.select(holds, one, zero, where),)
+    checked = [
+        Acc[Any](Require(found, (one,), "assert_", message, x.node, (x.type,), where), x.extents) for x in arrays
+    ]
     structure: S = rebuild_structure(xs, checked)
     return structure
 

@@ -32,11 +32,11 @@ from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import (
     Acond,
     ArrayNode,
-    Assert,
     Awhile,
     Filter,
     HostCall,
     Index,
+    Require,
     Result,
     ScalarNode,
     Scan,
@@ -113,7 +113,7 @@ class Acc(Generic[X]):
     def shape(self: Acc[Array[Sh, E]]) -> Exp[Sh]:
         """The shape as an index: `A.unlift(xs.shape)` gives its extents. It asks no assertion."""
         node = self.node
-        while isinstance(node, Assert):
+        while isinstance(node, Require):
             node = node.array
         return Exp(ShapeOf(node, index_type(self.rank), here()))
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from accel.ast.handles.acc import Acc, Extents
 from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
-from accel.errors import AccelShapeError, AccelTypeError, Where
+from accel.errors import AccelShapeError, AccelTypeError, AccelValueError, Where
 
 LARGEST_EXTENT: Final = 1 << 47
 """The largest extent that an array may have: a vector of that many bytes fills the addresses that a process has.
@@ -29,6 +29,7 @@ OTHER_SIZE: Final = "leave elements out before, by `A.take`, or add some, by `A.
 _LEAST: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "expand": ("sizes that are not negative, got {}", "where one may turn out less than 0 write `A.max(size, 0)`"),
+        "subdivide": ("blocks of 1 or more, got {}", "where they may turn out smaller write `A.max(b, 1)`"),
         "topK": ("a k that is not negative, got {}", "where it may turn out less than 0 write `A.max(k, 0)`"),
         **dict.fromkeys(
             ("foldSegOffsets", "fold1SegOffsets"),
@@ -138,6 +139,22 @@ def _least(column: tuple[int | None, ...]) -> int | None:
 
 _TRIMMING = ("zip", "izip", "scatter", "gatherIf")
 """How the names of combinators begin that take `trim`."""
+
+
+def no_largest(k: int, extent: int, where: Where | None) -> AccelValueError:
+    """A row of `extent` elements, of which `topK` is asked for more."""
+    hint = "where it may turn out larger write `A.min(k, n)` for rows of n elements"
+    return AccelValueError(f"topK: a row of {extent} elements has no {k} largest", where, hint=hint)
+
+
+def undivided(extents: Extents, axis: int, block: int, where: Where | None, made: Where | None) -> AccelShapeError:
+    """A dimension that `subdivide` cannot cut into such blocks."""
+    if block < 1:
+        needed, advice = _LEAST["subdivide"]
+        return AccelShapeError(f"subdivide needs {needed.format(block)}", where, hint=advice)
+    shape = show(extents)
+    message = f"subdivide: blocks of {block} do not divide extent {extents[axis]} of dimension {axis} of {shape}"
+    return AccelShapeError(message, where, others=(_made_here(shape, made),))
 
 
 def unequal(

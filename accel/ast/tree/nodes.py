@@ -4,8 +4,7 @@ In: built by the combinators. Out: read by `accel/labelled/`. Sharing is Python'
 identity and every walk memoises by node (design section 2). A `repr` would unfold all sharing: `text.py` prints them.
 
 A scalar node's `type` is an element type, so tuples are still whole here; `labelled` flattens them. An array node has `types`,
-one for each result; nodes with several (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are seen through `Result`, the others
-have exactly one. The two levels refer to each other: scalar code indexes arrays, and makes them.
+one for each result; nodes with several (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are seen through `Result`.
 """
 
 from __future__ import annotations
@@ -246,8 +245,7 @@ class FoldSegments:
 class ScanSegments:
     """Running reductions of segments of the innermost dimension, which follow each other from the first element to the last.
 
-    `starts` and `ends` as of `FoldSegments`. `extent` (i64): of the results; None: that of `array`. With `ScanForm.TOTAL` two
-    results: the scans, a total for each segment.
+    `starts`, `ends`: see `FoldSegments`. `extent` (i64): of the results; None: `array`'s. With `ScanForm.TOTAL` totals as well.
     """
 
     function: Function
@@ -340,11 +338,13 @@ class Compute:
 
 
 @frozen
-class Assert:
-    """`array`, and an error that says `message` unless `condition`, the element of an array of bool of rank 0, holds."""
+class Require:
+    """`array`, and an error unless the extents `found` are those `needed` by `name`, which says an `assert_`'s `message`."""
 
-    condition: ScalarNode
-    message: str
+    found: tuple[ScalarNode, ...]
+    needed: tuple[ScalarNode, ...]
+    name: str
+    message: str | None
     array: ArrayNode
     types: tuple[ArrayType]
     where: Where | None
@@ -396,5 +396,5 @@ class Result:
 
 ArrayNode: TypeAlias = Union[
     Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
-    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Assert, Acond, Awhile, Result, Sort, HostCall,
+    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Require, Acond, Awhile, Result, Sort, HostCall,
 ]  # fmt: skip

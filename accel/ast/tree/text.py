@@ -15,7 +15,6 @@ from accel.ast.tree.nodes import (
     Append,
     ArrayNode,
     ArrayParameter,
-    Assert,
     Awhile,
     Backpermute,
     Compute,
@@ -30,6 +29,7 @@ from accel.ast.tree.nodes import (
     Permute,
     Project,
     Replicate,
+    Require,
     Reshape,
     Result,
     ScalarNode,
@@ -181,8 +181,10 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"{name}({arrays[array]})"
         case Compute(array):
             return f"compute({arrays[array]})"
-        case Assert(condition, message, array):
-            return f"assert_({scalar(condition)}, {message!r}, {arrays[array]})"
+        case Require(found, needed, name, message, array):
+            both = " == ".join(f"({', '.join(map(scalar, extents))})" for extents in (found, needed))
+            said = "" if message is None else f"{message!r}, "
+            return f"require({both}, {name}, {said}{arrays[array]})"
         case HostCall(called, given, fallback):
             others = "" if node.function.prints else f", fallback {_listed(fallback, arrays)}"
             return f"{called.name}({_listed(given, arrays)}{others})"

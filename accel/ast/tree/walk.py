@@ -13,7 +13,6 @@ from accel.ast.tree.nodes import (
     Append,
     ArrayNode,
     ArrayParameter,
-    Assert,
     Awhile,
     Backpermute,
     Compute,
@@ -34,6 +33,7 @@ from accel.ast.tree.nodes import (
     Permute,
     Project,
     Replicate,
+    Require,
     Reshape,
     Result,
     ScalarNode,
@@ -131,8 +131,10 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
             found = spec
         case Reshape(shape=shape):
             found = (shape,)
-        case Acond(condition=condition) | Assert(condition=condition):
+        case Acond(condition=condition):
             found = (condition,)
+        case Require(found=left, needed=right):
+            found = (*left, *right)
         case _:
             assert_never(node)
     return tuple(part.body if isinstance(part, Function) else part for part in found if part is not None)
@@ -169,7 +171,7 @@ def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
             | Reshape(array=array)
             | Compute(array=array)
             | Sort(array=array)
-            | Assert(array=array)
+            | Require(array=array)
         ):
             return (array,)
         case _:

@@ -7,10 +7,11 @@ In: one array node whose operands are bound. Out: its values, after emitting bin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from accel.ast.tree import nodes as ast
-from accel.ast.tree.nodes import Literal, Operation, ScalarNode, ScanForm
+from accel.ast.tree.nodes import ScalarNode, ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, MaybeType, ScalarType, leaves
 from accel.errors import Where
@@ -27,7 +28,7 @@ SCALAR: Shape = ()
 Simple = (
     ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Append | ast.Permute | ast.ScatterWith | ast.Fold
     | ast.FoldSegments | ast.ScanSegments | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
-    | ast.Sort | ast.Assert | ast.HostCall
+    | ast.Sort | ast.Require | ast.HostCall
 )  # fmt: skip
 """The combinators without parts."""
 
@@ -43,7 +44,7 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
         case ast.Backpermute(shape, function, array):
             extents, source = scope.extents(node.name, [shape], node.where), scope.value(array)
             moved = nodes.Backpermute(scope.function(function), source.leaves, node.shrinking, node.name)
-            return _one(scope, moved, node, extents)
+            return _one(scope, moved, node, extents, source.after)
         case ast.Gather(indices, array):
             positions, source = scope.value(indices), scope.value(array)
             return _one(scope, nodes.Gather(positions.leaves, source.leaves), node, positions.shape)
@@ -69,16 +70,16 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             return _replicate(node, spec, scope.value(array), scope)
         case ast.Slice(array, spec):
             return _slice(node, spec, scope.value(array), scope)
-        case ast.Reshape(shape, array):
-            return _reshape(node, scope.extents(node.name, [shape], node.where), scope.value(array), scope)
+        case ast.Reshape():
+            return _reshape(node, scope)
         case ast.Sort(array, places, descending, name):
             source = scope.value(array)
             return _one(scope, nodes.Sort(source.leaves, places, descending, name), node, source.shape)
         case ast.Compute(array):
             source = scope.value(array)
             return _one(scope, nodes.Force(source.leaves), node, source.shape)
-        case ast.Assert():
-            return _assert(node, scope)
+        case ast.Require():
+            return _require(node, scope)
         case ast.HostCall():
             return _host_call(node, scope)
         case _:
@@ -289,15 +290,22 @@ def _slice(node: ast.Slice, spec: Sequence[ScalarNode | None], source: Value, sc
     return _one(scope, nodes.Backpermute(function, source.leaves, True, "slice"), node, shape)
 
 
-def _assert(node: ast.Assert, scope: Scope) -> tuple[Value]:
-    """A size that is one if the condition holds and zero otherwise, required to be one; views that come after that."""
-    one, zero = (Literal(I64, value, node.where) for value in (1, 0))
-    holds = Operation(Operator.SELECT, (node.condition, one, zero), I64, node.where)
-    found, source = scope.extents("assert_", [holds], node.where), scope.value(node.array)
-    scope.emit(nodes.RequireEqual(found, (Extent(None, 1),), "assert_", message=node.message), (), node.where)
+def _require(node: ast.Require, scope: Scope) -> tuple[Value]:
+    """Sizes that are required to be others. An assertion's are 1 where it holds: views come after that, all else after them."""
+    found, needed = (scope.extents(node.name, each, node.where) for each in (node.found, node.needed))
+    source = scope.value(node.array)
+    if node.message is None:
+        return (replace(source, after=(scope.check(found, needed, node.name, node.where, source.where),)),)
+    scope.emit(nodes.RequireEqual(found, needed, node.name, message=node.message), (), node.where)
     after = (scope.bindings[-1].label,)
-    views = [scope.emit(nodes.Reshape((a,)), [(a.element, a.shape)], node.where, after)[0] for a in source.leaves]
-    return (Value(tuple(views), source.shape, node.where),)
+    return (Value(_views(source.leaves, source.shape, node, scope, after), source.shape, node.where),)
+
+
+def _views(
+    leaves_: Leaves, shape: Shape, node: ast.Require | ast.Reshape, scope: Scope, after: tuple[Label, ...] = ()
+) -> Leaves:
+    """One view per leaf, so that each can go its own way."""
+    return tuple([scope.emit(nodes.Reshape((a,)), [(a.element, shape)], node.where, after)[0] for a in leaves_])
 
 
 def _host_call(node: ast.HostCall, scope: Scope) -> tuple[Value, ...]:
@@ -315,7 +323,11 @@ def _host_call(node: ast.HostCall, scope: Scope) -> tuple[Value, ...]:
     return tuple([Value(tuple([next(arrays) for _ in value.leaves]), value.shape, node.where) for value in values])
 
 
-def _reshape(node: ast.Reshape, shape: Shape, source: Value, scope: Scope) -> tuple[Value]:
-    """One view per leaf, so that each can go its own way."""
-    arrays = [scope.emit(nodes.Reshape((a,)), [(a.element, shape)], node.where)[0] for a in source.leaves]
-    return (Value(tuple(arrays), shape, node.where),)
+def _reshape(node: ast.Reshape, scope: Scope) -> tuple[Value]:
+    """Views. A size that is computed comes after what must have been checked; without one, views of the old shape do."""
+    source = scope.value(node.array)
+    shape = scope.extents(node.name, [node.shape], node.where, source.after)
+    inputs = source.leaves
+    if source.after and not scope.comes_after(shape, source.after):
+        inputs = _views(inputs, source.shape, node, scope, source.after)
+    return (Value(_views(inputs, shape, node, scope), shape, node.where),)

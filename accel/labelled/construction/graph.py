@@ -8,7 +8,6 @@ from typing import TypeAlias
 from accel.ast.tree.nodes import (
     Acond,
     ArrayNode,
-    Assert,
     Awhile,
     Backpermute,
     Fold,
@@ -17,6 +16,7 @@ from accel.ast.tree.nodes import (
     HostCall,
     Permute,
     Replicate,
+    Require,
     Reshape,
     ScalarNode,
     ScanSegments,
@@ -61,7 +61,7 @@ def may_fail(node: ArrayNode) -> bool:
     Operands of unequal shapes are not counted: what that requires of parameters is checked when they are given.
     """
     match node:
-        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape() | Assert():
+        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape() | Require():
             return True
         case HostCall() | FoldSegments() | ScanSegments() | Awhile():
             return True

@@ -30,11 +30,13 @@ Region = regions.Region[ArrayNode]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What an array node has become: its leaves, their shape, and the user's call."""
+    """What an array node has become: its leaves, their shape, and the user's call. after: labels of what must have been checked
+    before what `topK` and `subdivide` make of it."""
 
     leaves: Leaves
     shape: Shape
     where: Where | None
+    after: tuple[Label, ...] = ()
 
 
 @dataclass(slots=True)
@@ -48,19 +50,25 @@ class Building:
     values: dict[tuple[ArrayNode, Region], tuple[Value, ...]] = field(default_factory=dict)
     homes: dict[SizeVariable, Region] = field(default_factory=dict)
     computed: dict[Function, tuple[SizeVariable, Region]] = field(default_factory=dict)
+    required: dict[tuple[str, Shape, Shape], tuple[Label, Region]] = field(default_factory=dict)
+    after: dict[SizeVariable, tuple[Label, ...]] = field(default_factory=dict)
     labels: int = 0
 
     def checkpoint(self) -> Building:
         """A copy, to go back to."""
         return replace(
-            self, sizes=self.sizes.snapshot(), equalities=list(self.equalities), computed=dict(self.computed)
+            self,
+            sizes=self.sizes.snapshot(),
+            equalities=list(self.equalities),
+            computed=dict(self.computed),
+            required=dict(self.required),
         )
 
     def go_back(self, before: Building) -> None:
         """Forget what was built since `before`, but for labels and variables that shall stay unique."""
         self.sizes.restore(before.sizes)
         self.equalities[:] = before.equalities
-        self.computed = dict(before.computed)
+        self.computed, self.required = dict(before.computed), dict(before.required)
 
     def label(self) -> Label:
         """A label that nothing has yet."""
@@ -128,17 +136,22 @@ class Scope:
         value = self.value(node)
         return value.leaves, self.building.sizes.resolve_shape(value.shape)
 
-    def extents(self, name: str, results: Sequence[ScalarNode], where: Where | None) -> Shape:
-        """Scalars as extents of what `name` makes: symbolic where they are one, else computed on the host before it.
+    def extents(
+        self, name: str, results: Sequence[ScalarNode], where: Where | None, after: tuple[Label, ...] = ()
+    ) -> Shape:
+        """Scalars as extents of what `name` makes: symbolic where they are one, else computed on the host before it, `after`
+        what must have been checked.
 
         Raises `AccelShapeError` for a constant that is negative or too large.
         """
         function = self.scalars(results)
-        shape = tuple([self._extent(name, function, i, where) for i in range(len(function.body.results))])
+        shape = tuple([self._extent(name, function, i, where, after) for i in range(len(function.body.results))])
         require_extents(tuple([extent.offset if extent.variable is None else None for extent in shape]), where, name)
         return shape
 
-    def _extent(self, name: str, function: Function, position: int, where: Where | None) -> Extent:
+    def _extent(
+        self, name: str, function: Function, position: int, where: Where | None, after: tuple[Label, ...]
+    ) -> Extent:
         operand: Operand = function.body.results[position]
         match operand:
             case Extent():
@@ -146,20 +159,34 @@ class Scope:
             case Constant():
                 return Extent(None, int(operand.value))
             case Variable():
-                return Extent(self._bind_size(name, select_results(function, [position]), where), 0)
+                return Extent(self._bind_size(name, select_results(function, [position]), where, after), 0)
             case _:
                 assert_never(operand)
 
-    def _bind_size(self, name: str, function: Function, where: Where | None) -> SizeVariable:
+    def _bind_size(self, name: str, function: Function, where: Where | None, after: tuple[Label, ...]) -> SizeVariable:
         """The variable for a computed extent; equal computations share it."""
         sizes, computed = self.building.sizes, self.building.computed
         function = rewrite.rename(function, lambda o: sizes.resolve(o) if isinstance(o, Extent) else o)
         if function in computed and self._lies_in(computed[function][1]):
             return computed[function][0]
         variable = self.rigid()
-        self.emit(nodes.BindSizes((variable,), function, name), (), where)
+        self.emit(nodes.BindSizes((variable,), function, name), (), where, after)
         computed[function] = (variable, self.region)
+        self.building.after[variable] = after
         return variable
+
+    def comes_after(self, shape: Shape, after: tuple[Label, ...]) -> bool:
+        """Whether an extent is computed after what must have been checked, and so all that has it."""
+        return any(set(after) <= set(self.building.after.get(e.variable, ())) for e in shape if e.variable is not None)
+
+    def check(self, found: Shape, needed: Shape, name: str, where: Where | None, made: Where | None) -> Label:
+        """The label of what checks that extents are those that `name` needs of an array `made` there; equal ones share it."""
+        required, resolve = self.building.required, self.building.sizes.resolve_shape
+        key = (name, resolve(found), resolve(needed))
+        if key not in required or not self._lies_in(required[key][1]):
+            self.emit(RequireEqual(found, needed, name, made), (), where)
+            required[key] = (self.bindings[-1].label, self.region)
+        return required[key][0]
 
     def _lies_in(self, outer: Region) -> bool:
         region: Region | None = self.region

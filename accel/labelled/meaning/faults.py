@@ -144,9 +144,16 @@ def required(
     name: str,
     message: str | None,
 ) -> AccelError:
-    """Two shapes are not equal that must be: operands', or what became of a condition of the user, who gave `message`."""
+    """Two shapes are not equal that must be: operands', what became of a condition of the user, who gave `message`, or what
+    `topK` and `subdivide` found and needed."""
     if message is not None:
         return AccelAssertionError(message, where)
+    if name == "topK":
+        return known_extents.no_largest(left[0], right[0], where)
+    if name == "subdivide":
+        *shape, block = left
+        axis = next(axis for axis, extent in enumerate(shape) if extent != right[axis])
+        return known_extents.undivided(tuple(shape), axis, block, where, left_where)
     return unequal(left, right, where, left_where, right_where, name)
 
 

@@ -109,7 +109,7 @@ FAULTS = (
     Fault(
         "extents may be divided by zero whatever is checked",
         "backends/instructions.py",
-        "if isinstance(around, LooksAtExtents):",
+        "if watching is not None:",
         "if False:",
         (_CHECKS,),
     ),

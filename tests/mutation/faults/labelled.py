@@ -185,6 +185,20 @@ FAULTS = (
         ("tests/issues/test_elements_without_parts.py",),
     ),
     Fault(
+        "blocks of no computed number are not checked",
+        "labelled/construction/desugar.py",
+        "if source.after and not scope.comes_after(shape, source.after):",
+        "if False:",
+        ("tests/issues/test_lengths_that_turn_out.py",),
+    ),
+    Fault(
+        "topK of too many is not checked",
+        "labelled/construction/desugar.py",
+        "return _one(scope, moved, node, extents, source.after)",
+        "return _one(scope, moved, node, extents)",
+        ("tests/issues/test_lengths_that_turn_out.py",),
+    ),
+    Fault(
         "gathers cannot fail",
         "labelled/passes/may_fail.py",
         "case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | HostCall() | Awhile():",

@@ -38,10 +38,17 @@ FAULTS = (
     ),
     Fault(
         "extents may be negative",
-        "backends/instructions.py",
-        "require_extents(extents, step.where, step.name)",
-        "require_extents(tuple(map(abs, extents)), step.where, step.name)",
+        "backends/device.py",
+        "require_extents(found, step.where, step.name)",
+        "require_extents(tuple(map(abs, found)), step.where, step.name)",
         (_MESSAGES,),
+    ),
+    Fault(
+        "extents that were computed from others are taken again",
+        "backends/device.py",
+        "if not known or any(sizes[slot] != extent for slot, extent in known.items()):",
+        "if not known:",
+        ("tests/issues/test_lengths_that_turn_out.py",),
     ),
     Fault(
         "a state's sizes are those of its arrays without offsets",

@@ -6,7 +6,7 @@ themselves: what reads them reads the array. They fix the shapes of values; in w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVarTuple, overload
 
 import numpy as np
@@ -18,13 +18,14 @@ from accel.ast.combinators.reorder import flatten_array, reshaped
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Extents, Num, Sh, Vector
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.extents import product, require_extents, show
+from accel.ast.handles.extents import product, require_extents, undivided
 from accel.ast.handles.function import forbid_nested
 from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.tuples import index_of, unlift_items
-from accel.ast.tree.nodes import Literal
+from accel.ast.tree.nodes import Literal, Require, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.errors import AccelShapeError, AccelTypeError, AccelValueError, here
+from accel.ast.tree.types import I64
+from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -72,19 +73,34 @@ def subdivide(axis: int, b: Num, xs: Acc[Array[tuple[*Ix], E]]) -> Acc[Array[tup
     block: Exp[np.int64] = Exp(node)
     number = int(node.value) if isinstance(node, Literal) else None
     extent = array.extents[at]
-    made = (("the array was made here:", array.node.where),)
-    if number is not None and number <= 0:
-        raise AccelShapeError(f"subdivide needs blocks of 1 or more, got {number}", where)
-    if number is not None and extent is not None and extent % number:
-        message = (
-            f"subdivide: blocks of {number} do not divide extent {extent} of dimension {at} of {show(array.extents)}"
-        )
-        raise AccelShapeError(message, where, others=made)
+    if number is not None and (number < 1 or (extent is not None and extent % number)):
+        raise undivided(array.extents, at, number, where, array.node.where)
     extents = unlift_items("subdivide", array.shape)
+    if number is None or extent is None:
+        array = _divided(array, at, extents, block, where)
     count = Exp[np.int64](operations.apply(Operator.QUOT, extents[at].node, node, where=where))
     known: Extents = (None if extent is None or number is None else extent // number, number)
     shape = index_of([*extents[:at], count, block, *extents[at + 1 :]]).node
     return reshaped("subdivide", shape, (*array.extents[:at], *known, *array.extents[at + 1 :]), array, where)
+
+
+def _divided(
+    array: Acc[Any], axis: int, extents: Sequence[Exp[Any]], block: Exp[np.int64], where: Where | None
+) -> Acc[Any]:
+    """The array, and an error unless blocks divide a dimension: its shape and the block are found, where they do not the
+    dimension needs another extent."""
+
+    def apply(operator: Operator, *operands: ScalarNode) -> ScalarNode:
+        return operations.apply(operator, *operands, where=where)
+
+    zero, one = (Literal(I64, value, where) for value in (0, 1))
+    rest = apply(Operator.REM, extents[axis].node, apply(Operator.MAX, block.node, one))
+    wrong = apply(Operator.MAX, apply(Operator.SUB, one, block.node), rest)
+    other = apply(Operator.SUB, one, apply(Operator.MIN, extents[axis].node, one))
+    needed = operations.select(apply(Operator.GT, wrong, zero), other, extents[axis].node, where)
+    nodes = tuple([extent.node for extent in extents])
+    found, wanted = (*nodes, block.node), (*nodes[:axis], needed, *nodes[axis + 1 :], block.node)
+    return Acc(Require(found, wanted, "subdivide", None, array.node, (array.type,), where), array.extents)
 
 
 @overload

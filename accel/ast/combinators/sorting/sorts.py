@@ -19,13 +19,14 @@ from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Num
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.extents import require_extents
+from accel.ast.handles.extents import no_largest, require_extents
 from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.nothings import zero
 from accel.ast.handles.tuples import index_of, unlift_items
-from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode, Sort
+from accel.ast.tree.nodes import Literal, MakeTuple, Require, ScalarNode, Sort
+from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType, array_type
-from accel.errors import AccelTypeError, AccelValueError, Where, here
+from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
 K = TypeVar("K")
@@ -74,8 +75,8 @@ def topK(
 ) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], np.int64]]]:
     """The `k` largest of each row, the largest first, and where they stand; of equal ones the first comes first.
 
-    As with `maximum`, a NaN is larger than all numbers. A row of fewer than `k` elements raises `AccelValueError`, if that is
-    known only when the program runs `AccelIndexError`; a negative `k` raises `AccelShapeError`.
+    As with `maximum`, a NaN is larger than all numbers. A row of fewer than `k` elements raises `AccelValueError`, a
+    negative `k` raises `AccelShapeError`.
 
     >>> import accel as A, numpy as np
     >>> A.run(A.topK(2, A.use(np.array([3, 1, 4, 1, 5]))))
@@ -87,10 +88,15 @@ def topK(
     extent = array.extents[-1]
     if isinstance(count, Literal):
         require_extents((int(count.value),), where, "topK")
-    if isinstance(count, Literal) and extent is not None and count.value > extent:
-        raise AccelValueError(f"topK: a row of {extent} elements has no {count.value} largest", where)
     places = _places("topK", array, where, descending=True)
-    shape = index_of([*unlift_items("topK", array.shape)[:-1], Exp(count)])
+    *outer, length = unlift_items("topK", array.shape)
+    if not isinstance(count, Literal) or extent is None:
+        found = operations.apply(Operator.MAX, count, length.node, where=where)
+        required = Require((found,), (length.node,), "topK", None, places.node, (places.type,), where)
+        places = Acc(required, places.extents)
+    elif count.value > extent:
+        raise no_largest(int(count.value), extent, where)
+    shape = index_of([*outer, Exp(count)])
     first = permuted("topK", shape, lambda ix: ix, places, shrinking=False)
     return _at("topK", first, array), first
 
