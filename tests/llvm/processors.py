@@ -16,7 +16,7 @@ INSTRUCTIONS = ("registers", "has_fma", "has_halves", "has_avx2", "has_avx512", 
 def processor(**traits: Registers | bool | int) -> Processor:
     """One with these traits and the host's instructions, but without any other trait."""
     none = {name: False for name in Processor.__annotations__ if name not in INSTRUCTIONS}
-    return changed(**{**none, "fold_time": 160, "pack_time": 6, "cached_bytes": 1 << 20, **traits})
+    return changed(**{**none, "fold_time": 160, "pack_time": 6, "product_time": 4, "cached_bytes": 1 << 20, **traits})
 
 
 def changed(**traits: Registers | bool | int) -> Processor:

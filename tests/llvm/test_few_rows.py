@@ -19,13 +19,19 @@ from accel.schedule.templates.tile import tile
 from tests.llvm.processors import changed, compile_for
 from tests.llvm.test_late import compilations
 from tests.llvm.test_tile import Rows, check, defined, numbers, pairs, program
-from tests.llvm.tiles import alone, tiled, turned, turned_and_packed
+from tests.llvm.tiles import alone, along, tiled, turned, turned_and_packed
 from tests.marks import one_in
 
 __all__ = ["compilations"]
 
-NAMES = ("nest0_column_nest_body", "nest0_others_nest_columns", "nest0_turned_kernel", "nest0_tile_kernel")
-"""Functions of the code of a single column, of up to three rows, of few columns and of few rows."""
+NAMES = (
+    "nest0_column_nest_body",
+    "nest0_others_nest_columns",
+    "nest0_along_copy_body",
+    "nest0_turned_kernel",
+    "nest0_tile_kernel",
+)
+"""Functions of the code of a single column, of up to three rows, of two columns, of few columns and of few rows."""
 
 
 def by_matrices(x: Rows, y: Rows) -> Rows:
@@ -116,6 +122,27 @@ def test_threads_share_the_columns_of_few_rows(
         assert run([x, y])[0].tobytes() == product_of(function, x, y).tobytes(), shape
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", one_in(3, ["float32", "float64", "int32", "int8", "float16", "uint64"]))
+@pytest.mark.parametrize("function", SIDES)
+def test_columns_that_are_copied_along_the_fold(
+    function: Callable[..., Rows], dtype: str, threads: int, compilations: list[str]
+) -> None:
+    """Where both sides would be read along the fold then; elsewhere rows run."""
+    run = compiled(LLVMBackend(threads, along), program(function, *sides(function, (4, 5, 6), dtype)))
+    for shape in ((9, 4097, 3), (2, 70, 40), (1, 1, 1), (40, 300, 17), (3, 5, 4), (5, 16385, 2)):
+        x, y = sides(function, shape, dtype)
+        assert run([x, y])[0].tobytes() == product_of(function, x, y).tobytes(), shape
+    assert any("@nest0_along_copy_run(" in text for text in compilations) == (function is by_matrices)
+
+
+def test_columns_that_lie_apart_or_are_rows_as_well_are_copied() -> None:
+    x, wide = numbers((40, 40), "float32"), numbers((40, 60), "float32", 1)[::, 5:45]
+    check(by_matrices, x, wide[::-1, :3], ways=(along,))
+    check(lambda x: A.matmul(x, x), x, ways=(along,))  # what rows read as well is not copied
+    check(by_matrices, x, wide, ways=(along,))
+
+
 def test_nothing_to_fold_or_to_do() -> None:
     run = compiled(LLVMBackend(1, alone), program(by_matrices, *sides(by_matrices, (4, 5, 6), "float32")))
     for rows, count, columns in ((5, 0, 1), (1, 0, 5), (0, 5, 1), (1, 5, 0), (1, 0, 1)):
@@ -133,6 +160,13 @@ def test_batches(shape: tuple[int, int, int, int]) -> None:
 @pytest.mark.parametrize("shape", [(60, 40, 1), (1, 40, 60), (60, 3, 1), (37, 9, 3)])
 def test_what_comes_before_and_after_is_fused(shape: tuple[int, int, int]) -> None:
     rows, count, columns = shape
+
+    def biased(x: Rows, y: Rows, c: Rows) -> Rows:
+        shifted = A.zipWith(
+            A.add, A.matmul(A.map(lambda e: e * 2.0 + 1.0, x), y), A.replicate((A.All, A.shape(y)[1]), c)
+        )
+        return A.map(lambda e: A.max(e, 0.0), shifted)
+
     x, y = numbers((rows, count), "float32"), numbers((count, columns), "float32", 1)
     of_rows, of_columns = numbers((rows,), "float32", 2), numbers((columns,), "float32", 3)
 
@@ -143,6 +177,7 @@ def test_what_comes_before_and_after_is_fused(shape: tuple[int, int, int]) -> No
         return A.map(lambda e: A.max(e, 0.0), A.zipWith(A.mul, shifted, A.replicate((A.All, m), c)))
 
     check(layer, x, y, of_columns, of_rows, ways=(turned, turned_and_packed, alone))
+    check(biased, x, y, of_rows, ways=(along, turned, alone))
 
 
 @pytest.mark.parametrize("shape", [(41, 30, 1), (1, 30, 41), (41, 7, 3)])
@@ -157,6 +192,7 @@ def test_other_folds(shape: tuple[int, int, int]) -> None:
 
     ways = (turned, turned_and_packed, alone)
     check(both, a, b, ways=ways)
+    check(lambda x, y: A.fold1(A.min, pairs(A.add, x, A.transpose(y))), a, b.T.copy(), ways=(along,))
     check(lambda x, y: A.fold1(A.min, pairs(A.add, x, y)), a, b, ways=ways)
 
 
@@ -194,7 +230,7 @@ def test_which_code_serves_which_shape(compilations: list[str]) -> None:
         return {name for name in NAMES if any(f"@{name}(" in text for text in compilations[before:])}
 
     assert makes((5, 6, 1), (1, 6, 5), (3, 4, 5)) == set()
-    for number, shape in enumerate([(200, 300, 1), (1, 300, 200), (200, 300, 2), (4, 300, 200)]):
+    for number, shape in enumerate([(200, 300, 1), (1, 300, 200), (200, 300, 2), (200, 300, 12), (4, 300, 200)]):
         assert makes(shape) == {NAMES[number]}
     assert makes((1, 60, 2000)) == set()  # it is read where it lies
     assert makes((300, 200, 1), (1, 99, 300), (199, 301, 3), (3, 99, 300), (5, 300, 300)) == set()

@@ -23,10 +23,10 @@ from accel.backends.llvm.templates.tile.ways.conditions import (
     Extent,
     MultipleOf,
     Not,
+    Parts,
     Plus,
     Size,
     Times,
-    UpTo,
 )
 from accel.backends.llvm.text.late import Late
 from accel.backends.protocol import compiled
@@ -61,8 +61,8 @@ def size(found: Size, extents: Extents) -> int:
             return size(left, extents) * size(right, extents)
         case Plus(left, right):
             return size(left, extents) + size(right, extents)
-        case UpTo(inner, multiple):
-            return -(-size(inner, extents) // multiple) * multiple
+        case Parts(inner, each):
+            return -(-size(inner, extents) // each)
     assert isinstance(found, int)
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.choose import alternatives
-from accel.backends.llvm.templates.tile.ways.alternative import tiles
+from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.backends.llvm.templates.tile.ways.choice import Code, TiledNest, Way, ways
 from accel.backends.llvm.templates.tile.ways.conditions import ALWAYS
 from accel.schedule.templates.tile import Tile
@@ -22,7 +22,7 @@ def by(text: NestText, found: Finding, kept: Callable[[Way], bool]) -> Sequence[
         return [replace(way, worth=ALWAYS) for way in ways(nest) if kept(way)]
 
     assert isinstance(found, Tile)
-    return tiles(text, found, alternatives, some, least=1.0)
+    return [Tiles(text, found, alternatives, some, least=1.0)]
 
 
 def tiled(text: NestText, found: Finding) -> Sequence[Alternative]:
@@ -43,6 +43,11 @@ def turned(text: NestText, found: Finding) -> Sequence[Alternative]:
 def turned_and_packed(text: NestText, found: Finding) -> Sequence[Alternative]:
     """The same, of which none is read where it lies."""
     return by(text, found, lambda way: way.code is Code.TURNED and way.columns is None)
+
+
+def along(text: NestText, found: Finding) -> Sequence[Alternative]:
+    """By other templates, from a copy of the columns, if they are a matrix that can be copied."""
+    return by(text, found, lambda way: way.code is Code.ALONG)
 
 
 def alone(text: NestText, found: Finding) -> Sequence[Alternative]:

@@ -29,6 +29,13 @@ FAULTS = (
         (f"{_FEW}::test_rows_that_lie_apart",),
     ),
     Fault(
+        "the columns of a copy all stand where the first one does",
+        "backends/llvm/templates/tile/ways/along.py",
+        'routine.store("i64", row, routine',
+        'routine.store("i64", "0", routine',
+        (f"{_FEW}::test_columns_that_are_copied_along_the_fold",),
+    ),
+    Fault(
         "places in packs repeat from one round of lanes to the next",
         "backends/llvm/templates/tile/packs.py",
         'f"splat (i32 {period // order_lanes})"',

@@ -34,7 +34,7 @@ whose units are half as wide."""
 _MOST_CACHED = 32 << 20
 """Bytes: of a larger last cache no more counts, because other cores, and other machines of the same host, use it as well."""
 
-_FOLD_TIME, _PACK_TIME = 160, 6
+_FOLD_TIME, _PACK_TIME, _PRODUCT_TIME = 160, 6, 4
 """As they were measured on Zen 4; elsewhere they were not."""
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -81,6 +81,7 @@ class Processor:
     fold_time: what a fold takes beside its elements, which lie side by side, in the time in which it takes in 4 bytes. (Zen 4:
     there are sixteen of these in a nanosecond.)
     pack_time: what it takes to pack 4 bytes, in the same time. (Zen 4.)
+    product_time: what a vector of products takes in a tile, in the same time. (Zen 4.)
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
@@ -98,6 +99,7 @@ class Processor:
     half_units: bool
     fold_time: int
     pack_time: int
+    product_time: int
     cached_bytes: int
 
     @property
@@ -141,6 +143,7 @@ def known_processor(name: str, features: Mapping[str, bool], last_cache: int | N
         half_units=name in _HALF_UNITS,
         fold_time=_FOLD_TIME,
         pack_time=_PACK_TIME,
+        product_time=_PRODUCT_TIME,
         cached_bytes=min(last_cache or _MOST_CACHED, _MOST_CACHED),
     )
 

@@ -16,7 +16,7 @@ from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.positions import PositionLoops
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
-from accel.backends.llvm.templates.tile.ways.alternative import tiles
+from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
@@ -34,7 +34,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
     """The code that stands beside the nest's rows."""
     match finding:
         case Tile():
-            return tiles(text, finding, alternatives)
+            return [Tiles(text, finding, alternatives)]
         case Blocks():
             assert text.plan.vector is not None
             loops = BandLoops if runs_in_bands(finding) else BlockLoops

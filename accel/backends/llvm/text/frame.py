@@ -50,6 +50,13 @@ class Frame:
             found._strides[other] = self._strides[array][:-1]
         return found
 
+    def with_room_for(self, array: Array) -> Frame:
+        """The same words, any number of others, and those of one more array."""
+        found = self.standing_for({})
+        found._data[array] = found._take()
+        found._strides[array] = [found._take() for _ in array.shape[:-1]]
+        return found
+
     def _take(self) -> int:
         self._words += 1
         return self._words - 1

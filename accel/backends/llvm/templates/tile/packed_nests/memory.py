@@ -12,6 +12,9 @@ from accel.backends.llvm.text.routine import Routine
 LARGE = 1 << 22
 """Bytes from which on huge pages, of 2 MB as a rule, are asked for."""
 
+NO_MEMORY = 4
+"""What a launch gives where there is none for what it packs or copies: nothing else that one gives."""
+
 PAGE = 1 << 12
 """Bytes. What begins in between is not asked for."""
 

@@ -20,7 +20,7 @@ from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.launch import Launch, put_batch, shared
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.tile.packed_nests.batch import is_small, some_of_batch
-from accel.backends.llvm.templates.tile.packed_nests.memory import taken
+from accel.backends.llvm.templates.tile.packed_nests.memory import NO_MEMORY, taken
 from accel.backends.llvm.templates.tile.packed_nests.sizes import PART_ROWS, Sizes
 from accel.backends.llvm.templates.tile.packs import Packing, places
 from accel.backends.llvm.templates.tile.results import Finish, joined
@@ -36,9 +36,6 @@ CHUNKS_OF_THREAD = 4
 
 SLACK = 64
 """Room behind a table of places for as many entries as a vector has lanes."""
-
-NO_MEMORY = 1
-"""What a launch gives where there is none for its packs."""
 
 
 class Packed:

@@ -25,13 +25,14 @@ from accel.backends.llvm.templates.tile.ways.conditions import (
     Extent,
     MultipleOf,
     Not,
+    Parts,
     Plus,
+    Size,
     Times,
-    UpTo,
     every,
     said,
 )
-from accel.ir.nodes import OneToOne, Read
+from accel.ir.nodes import OneToOne, Read, Write
 from accel.ir.single import Single
 from accel.schedule.templates.tile import Tile
 
@@ -61,6 +62,7 @@ class Code(Enum):
 
     COLUMN = "without the columns' loop"
     OTHERS = "by other templates than tiles"
+    ALONG = "columns copied along the fold, then by other templates"
     TURNED = "tiles whose rows are the columns"
     TILE = "tiles"
 
@@ -105,7 +107,12 @@ def ways(found: TiledNest) -> Sequence[Way]:
         _Side(found.upright, Extent.ROWS, Extent.COLUMNS),
         _Side(found.turned, Extent.COLUMNS, Extent.ROWS),
     )
-    return [*_other_templates(found, upright, turned), *_of_few_columns(upright, turned), *_of_more_columns(upright)]
+    return [
+        *_other_templates(found, upright, turned),
+        *_of_short_folds(upright),
+        *_of_few_columns(upright, turned),
+        *_of_more_columns(upright),
+    ]
 
 
 def serves_few(layout: Layout) -> bool:
@@ -150,8 +157,22 @@ def _other_templates(found: TiledNest, upright: _Side, turned: _Side) -> Iterato
         yield Way(Code.OTHERS, None, ALWAYS, every(few, _more_than(upright.few)))
 
 
+def _of_short_folds(upright: _Side) -> Iterator[Way]:
+    """Tiles as the nest stands, which read all where it lies: with registers for all columns, and masks that take no time, each
+    row takes one product for each element, however few columns there are. Rows that lie across memory are better in lanes."""
+    if upright.few and upright.layout.tile.rows.along_fold and host().processor.has_avx512:
+        several = AtMost(2, Extent.COLUMNS)
+        yield from (Way(Code.TILE, columns, possible, several) for columns, possible in _in_place(upright))
+
+
 def _of_few_columns(upright: _Side, turned: _Side) -> Iterator[Way]:
-    """Tiles that are turned, of less columns than fill a vector, and more rows."""
+    """No tiles, if folds are long; else tiles that are turned, of less columns than fill a vector, and more rows."""
+    if _may_lie_along(upright.layout.tile):
+        several = every(AtMost(2, Extent.ROWS), AtMost(Extent.COLUMNS, upright.layout.lanes))
+        folds = Plus(_folds(upright), _copy(upright))
+        # What is estimated may take a quarter more.
+        quicker = every(*(AtMost(Times(5, folds), Times(4, tiles)) for tiles in (_packs(turned), _tiles(upright))))
+        yield Way(Code.ALONG, None, ALWAYS, every(_more_than(upright.few), several, quicker))
     lanes = turned.layout.lanes
     most: Condition = AtMost(Extent.COLUMNS, lanes)
     if upright.few:
@@ -209,15 +230,55 @@ def _are_far(side: _Side) -> Condition:
 
 def _packs_are_cheap(side: _Side) -> Condition:
     """Where memory is read along the fold on both sides, whether packing the columns takes less time than folds by rows, which
-    need no packs: in the time in which these take in 4 bytes."""
-    tile, layout, processor = side.layout.tile, side.layout, host().processor
-    if not (tile.rows.along_fold and tile.columns.along_fold):
-        return ALWAYS
-    words = max(1, sum(stream.type.bytes for stream in tile.columns.streams) // 4)
-    each = Times(Extent.ELEMENTS, words)
-    packs = Times(UpTo(side.columns, layout.columns), Times(each, processor.pack_time))
-    folds = Times(Times(side.rows, side.columns), Plus(each, processor.fold_time))
-    return AtMost(Plus(packs, 1), folds)
+    need no packs."""
+    tile = side.layout.tile
+    is_along = tile.rows.along_fold and tile.columns.along_fold
+    return AtMost(Plus(_packs(side), 1), _folds(side)) if is_along else ALWAYS
+
+
+# Times, in that in which a fold by rows takes in 4 bytes.
+
+
+def _folds(side: _Side) -> Size:
+    """Of folds that read memory along the fold."""
+    return Times(Times(side.rows, side.columns), Plus(_words(side), host().processor.fold_time))
+
+
+def _copy(side: _Side) -> Size:
+    """Of a copy of the columns, along the fold."""
+    return Times(side.columns, Times(_words(side), host().processor.pack_time))
+
+
+def _packs(side: _Side) -> Size:
+    """Of packing the columns."""
+    return Times(_up_to(side.columns, side.layout.columns), Times(_words(side), host().processor.pack_time))
+
+
+def _tiles(side: _Side) -> Size:
+    """Of packing both sides and multiplying them, of columns that are no more than a vector."""
+    processor, rows = host().processor, _up_to(side.rows, side.layout.rows)
+    packs = Times(Plus(rows, side.layout.lanes), processor.pack_time)
+    return Times(_words(side), Plus(packs, Times(rows, processor.product_time)))
+
+
+def _words(side: _Side) -> Size:
+    """4 bytes each, of what folds need of all elements of a column."""
+    words = max(1, sum(stream.type.bytes for stream in side.layout.tile.columns.streams) // 4)
+    return Times(Extent.ELEMENTS, words) if words > 1 else Extent.ELEMENTS
+
+
+def _up_to(size: Size, multiple: int) -> Size:
+    return Times(Parts(size, multiple), multiple)
+
+
+def _may_lie_along(tile: Tile) -> bool:
+    """Whether the columns are a matrix, which nothing else reads or writes, and may be copied so that folds read it along
+    memory, as they read the rows."""
+    matrix = matrix_of(tile, tile.columns)
+    if matrix is None or tile.batch or not tile.rows.along_fold:
+        return False
+    every_array = [s.array for s in (*tile.rows.statements, *tile.around, *tile.results) if isinstance(s, Read | Write)]
+    return matrix.array not in every_array
 
 
 def _more_than(elements: int) -> Condition:

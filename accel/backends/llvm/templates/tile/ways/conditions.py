@@ -40,14 +40,14 @@ class Plus:
 
 
 @dataclass(frozen=True, slots=True)
-class UpTo:
-    """The least multiple of a number that is not less than a size."""
+class Parts:
+    """How many parts of some size there are, the last of which may be smaller."""
 
     size: Size
-    multiple: int
+    each: int
 
 
-Size: TypeAlias = Union[int, Extent, Times, Plus, UpTo]
+Size: TypeAlias = Union[int, Extent, Times, Plus, Parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ def _size(size: Size) -> str:
             return " * ".join(f"({_size(each)})" if isinstance(each, Plus) else _size(each) for each in (left, right))
         case Plus(left, right):
             return f"{_size(left)} + {_size(right)}"
-        case UpTo(inner, multiple):
-            return f"{_size(inner)} up to a multiple of {multiple}"
+        case Parts(inner, each):
+            return f"parts({_size(inner)}, {each})"
         case _:
             assert_never(size)
 
@@ -204,7 +204,7 @@ class Asked:
                 return code.emit(f"mul i64 {self._size(left)}, {self._size(right)}")
             case Plus(left, right):
                 return code.emit(f"add i64 {self._size(left)}, {self._size(right)}")
-            case UpTo(inner, multiple):
-                return code.emit(f"mul i64 {code.parts(self._size(inner), str(multiple))}, {multiple}")
+            case Parts(inner, each):
+                return code.parts(self._size(inner), str(each))
             case _:
                 assert_never(size)
