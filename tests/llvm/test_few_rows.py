@@ -139,8 +139,9 @@ def test_columns_that_are_copied_along_the_fold(
 def test_columns_that_lie_apart_or_are_rows_as_well_are_copied() -> None:
     x, wide = numbers((40, 40), "float32"), numbers((40, 60), "float32", 1)[::, 5:45]
     check(by_matrices, x, wide[::-1, :3], ways=(along,))
-    check(lambda x: A.matmul(x, x), x, ways=(along,))  # what rows read as well is not copied
     check(by_matrices, x, wide, ways=(along,))
+    check(lambda x: A.matmul(x, x), x, ways=(along,))  # what rows read as well is not copied
+    check(lambda x, y: A.matmul(A.map(lambda e: e * y[3, 1], x), y), x, wide, ways=(along,))
 
 
 def test_nothing_to_fold_or_to_do() -> None:
