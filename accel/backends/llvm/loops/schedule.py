@@ -14,6 +14,7 @@ from accel.backends.llvm.loops.chunks import chunk_of, in_parallel, leave_if_fai
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
+from accel.backends.llvm.loops.one_row import join_rows
 from accel.backends.llvm.loops.steps import SURE
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.frame import Frame
@@ -65,6 +66,7 @@ def _entry(text: NestText) -> Routine:
     numbers = {array: BLOCK_HEAD + number for number, array in enumerate(frame.arrays)}
     sizes = {variable: BLOCK_HEAD + len(numbers) + number for number, variable in enumerate(frame.sizes)}
     fill_frame(routine, frame, start, numbers, sizes)
+    join_rows(text, routine, start)
     routine.code.line(f"ret i64 {routine.code.emit(f'call i64 @{text.name}_run(ptr {start})')}")
     return routine
 
