@@ -45,6 +45,10 @@ ROWS_ONE_BY_ONE = 3
 LEAST_COLUMNS = 4
 """Columns below which rows serve as well where nothing is packed, or one of a batch is."""
 
+MOST_ACROSS = 3
+"""Elements up to which a tile serves few columns where it packs nothing, of rows that lie across memory; of more these are
+better in lanes. (Zen 4: 5000 x 8 x 2 float32 takes twice as long.)"""
+
 MOST = 64
 """Elements of a fold, where both sides are matrices as they lie in memory."""
 
@@ -159,9 +163,10 @@ def _other_templates(found: TiledNest, upright: _Side, turned: _Side) -> Iterato
 
 def _of_short_folds(upright: _Side) -> Iterator[Way]:
     """Tiles as the nest stands, which read all where it lies: with registers for all columns, and masks that take no time, each
-    row takes one product for each element, however few columns there are. Rows that lie across memory are better in lanes."""
-    if upright.few and upright.layout.tile.rows.along_fold and host().processor.has_avx512:
-        several = AtMost(2, Extent.COLUMNS)
+    row takes one product for each element, however few columns there are."""
+    if upright.few and host().processor.has_avx512:
+        across = [] if upright.layout.tile.rows.along_fold else [AtMost(Extent.ELEMENTS, MOST_ACROSS)]
+        several = every(AtMost(2, Extent.COLUMNS), *across)
         yield from (Way(Code.TILE, columns, possible, several) for columns, possible in _in_place(upright))
 
 
