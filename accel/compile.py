@@ -30,6 +30,7 @@ from accel.ilp.realise import Realised
 from accel.ir import nodes as ir
 from accel.ir.lowering.lower import lower
 from accel.ir.mentions import nests
+from accel.ir.passes.contractions import merged
 from accel.ir.text import text as loops_text
 from accel.ir.verify import verify as verify_loops
 from accel.labelled import nodes as labelled
@@ -52,12 +53,14 @@ _LOG = logging.getLogger(__name__)
 class Stages:
     """One program in every form that it takes.
 
-    `labelled` is with the recomputations that `plan.recomputations` tells of; `schedules` are those of the nests of `loops`.
+    `labelled` is with the recomputations that `plan.recomputations` tells of. `lowered` has each cluster as its operations say;
+    `loops` is what runs, in which some of these are merged. `schedules` are those of the nests of `loops`.
     """
 
     labelled: labelled.Program
     plan: Plan
     fused: fusedast.Program
+    lowered: ir.Program
     loops: ir.Program
     schedules: ProgramSchedules
 
@@ -79,7 +82,10 @@ _FUSION: Pass[Realised, fusedast.Program] = Pass(
 
 
 def _lowering(layouts: bool) -> Pass[fusedast.Program, ir.Program]:
-    return Pass("ir", lambda program: lower(program, layouts=layouts), verify_loops, loops_text)
+    return Pass("lowered", lambda program: lower(program, layouts=layouts), verify_loops, loops_text)
+
+
+_MERGING: Pass[ir.Program, ir.Program] = Pass("ir", merged, verify_loops, loops_text)
 
 
 def _scheduling(machine: Machine) -> Pass[ir.Program, ProgramSchedules]:
@@ -100,9 +106,10 @@ def stages(
         given = program if options.strategy == "none" else through(_ABSORPTION, program, listen)
         planned = through(_planning(options), given, listen)
         fused = through(_FUSION, planned, listen)
-        loops = through(_lowering(layouts), fused, listen)
+        lowered = through(_lowering(layouts), fused, listen)
+        loops = through(_MERGING, lowered, listen)
         schedules = through(_scheduling(machine), loops, listen)
-    return Stages(planned.program, planned.plan, fused, loops, schedules)
+    return Stages(planned.program, planned.plan, fused, lowered, loops, schedules)
 
 
 @dataclass(frozen=True, slots=True)

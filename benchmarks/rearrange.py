@@ -4,7 +4,7 @@ Each order of loops of a product of matrices is run as it stands, its result che
 several rounds, one thread. Beside it stand the paper's time where it prints one, and the model's. Then the ranks:
 Spearman's correlation of measured and printed times, and of measured and predicted ones; and what `A.matmul` takes, which
 is how accel itself runs the product. `blas` compares that with NumPy's, `products`, `large`, `batches` and `few`, of
-few rows or columns, those of many shapes:
+few rows or columns, those of many shapes, `axes` those over several axes:
 for that set `OPENBLAS_NUM_THREADS=1`, and on AMD's processors with AVX-512 `OPENBLAS_CORETYPE=SkylakeX`, since OpenBLAS takes
 its code for AVX2 there.
 
@@ -18,6 +18,7 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -242,6 +243,45 @@ def products(shapes: Sequence[Product], dtype: str, threads: int) -> list[str]:
     return [*lines, f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}"]
 
 
+AXES: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "a": 20,
+        "b": 24,
+        "c": 20,
+        "d": 24,
+        "i": 200,
+        "j": 220,
+        "k": 60,
+        "l": 30,
+        "n": 8,
+        "h": 6,
+        "q": 100,
+        "p": 100,
+        "e": 32,
+    }
+)
+"""The extents of `axes`, by letters."""
+
+CONTRACTIONS: Final = (
+    "ikl,klj->ij", "ikl,jkl->ij", "ikl,kjl->ij", "akl,kblc->abc", "akl,klbc->abc", "abk,kcd->abcd", "abk,cdk->abcd",
+    "kab,kcd->abcd", "abk,kcd->acbd", "nhqe,nhpe->nhqp", "nqhe,nphe->nhqp", "nhqp,nphe->nqhe", "ijk,jk->i", "ijk,ijk->k",
+)  # fmt: skip
+"""Products over several axes, or whose rows or columns are several; scores and sums of attention in two layouts."""
+
+
+def axes(dtype: str) -> list[str]:
+    """Products over several axes beside NumPy's, which makes matrices of them: least times of one thread in turn."""
+    lines, ratios = [f"{'subscripts':20} {'ms':>8} {'NumPy':>8} {'of NumPy':>9}"], []
+    for form in CONTRACTIONS:
+        random = np.random.default_rng(18)
+        arrays = [random.random([AXES[axis] for axis in each]).astype(dtype) for each in form.split("->")[0].split(",")]
+        own = A.runN(lambda *xs, form=form: A.einsum(form, *xs), threads=1)
+        mine, theirs = in_turn([own, partial(np.einsum, form, optimize=True)], *arrays)
+        lines.append(f"{form:20} {mine * 1e3:8.3f} {theirs * 1e3:8.3f} {theirs / mine:9.2f}")
+        ratios.append(theirs / mine)
+    return [*lines, f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}"]
+
+
 def compared(shape: Product, dtype: str) -> tuple[float, float]:
     """Seconds of accel and of NumPy, on one thread."""
     mine, theirs = in_turn([A.runN(shape.own, threads=1), shape.numpy], *shape.arguments(dtype))
@@ -278,7 +318,7 @@ def in_turn(
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rearrange", description=__doc__)
-    parser.add_argument("what", choices=[*EXPERIMENTS, *PRODUCTS, "matvec", "blas"])
+    parser.add_argument("what", choices=[*EXPERIMENTS, *PRODUCTS, "matvec", "blas", "axes"])
     parser.add_argument("--size", type=int, default=1024)
     parser.add_argument("--block", type=int, default=16)
     parser.add_argument("--type", choices=["f64", "f32"], default="f64")
@@ -290,6 +330,8 @@ def main() -> None:
         lines = matvec(given.size, given.block, dtype, given.rounds)
     elif given.what == "blas":
         lines = blas(given.size, dtype)
+    elif given.what == "axes":
+        lines = axes(dtype)
     elif given.what in PRODUCTS:
         lines = products(PRODUCTS[given.what], dtype, given.threads)
     else:

@@ -38,7 +38,7 @@ def test_who_listens_hears_of_each_step() -> None:
     heard: list[Step] = []
     program = build([A.map(lambda x: x + 1, A.use(np.arange(3.0))).node], []).program
     staged = stages(program, Options(), heard.append)
-    assert [step.name for step in heard] == ["absorb", "plan", "fusedast", "ir", "schedule"]
+    assert [step.name for step in heard] == ["absorb", "plan", "fusedast", "lowered", "ir", "schedule"]
     assert heard[0].show().startswith("%0 = use 0")
     assert all(step.seconds > 0 for step in heard)
     assert staged.labelled == program
@@ -50,4 +50,13 @@ def test_each_pass_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="accel"):
         untyped.run(A.map(lambda x: x + 11, A.use(np.arange(3.0))), backend="llvm")
     names = [record.message.partition(" in ")[0] for record in caplog.records if record.name == "accel.passes"]
-    assert names == ["labelled, simplify", "labelled, copies", "absorb", "plan", "fusedast", "ir", "schedule"]
+    assert names == [
+        "labelled, simplify",
+        "labelled, copies",
+        "absorb",
+        "plan",
+        "fusedast",
+        "lowered",
+        "ir",
+        "schedule",
+    ]

@@ -30,9 +30,15 @@ FORMS = (
     ("A.tensordot({}, {}, 1)", "ij,jkl->ikl"),
     ("A.tensordot({}, {})", "ij,ij->"),
     ("A.tensordot({}, {}, ((0,), (1,)))", "ki,jk->ij"),
+    ("A.tensordot({}, {})", "ijk,jkl->il"),
+    ("A.tensordot({}, {}, ((1, 2), (2, 0)))", "ijk,klj->il"),
     *((f"A.einsum({text!r}, {{}})", text) for text in ("ij->ji", "ii->i", "ii->", "ij->i", "ij->j", "ij->", "ijk->ki")),
     *((f"A.einsum({text!r}, {{}}, {{}})", text) for text in ("ij,jk->ik", "ij,kj->ik", "ij,ij->ij", "i,ij->ij")),
     *((f"A.einsum({text!r}, {{}}, {{}})", text) for text in ("ij,ij->", "ijk,kl->ijl", "ij,ij->j", "i,j->ji")),
+    *(
+        (f"A.einsum({text!r}, {{}}, {{}})", text)
+        for text in ("ikl,kjl->ij", "abk,kcd->abcd", "abk,kcd->acbd", "ijk,jk->i")
+    ),
     *((f"A.einsum({text!r}, {{}}, {{}}, {{}})", text) for text in ("ij,jk,j->ik", "i,i,i->i", "ij,jk,kl->il")),
 )
 """How a product is written, and what it is by NumPy's subscripts."""

@@ -55,7 +55,9 @@ def summary(program: object, copied: Recomputed) -> Summary:
     found = realised(labelled, asked, options)
     fused = fuse(found.program, found.plan)
     return summarise(
-        Stages(found.program, found.plan, fused, lower(fused), ProgramSchedules(PROCESSOR, (), ())), {}, options
+        Stages(found.program, found.plan, fused, lower(fused), lower(fused), ProgramSchedules(PROCESSOR, (), ())),
+        {},
+        options,
     )
 
 

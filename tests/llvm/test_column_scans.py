@@ -14,11 +14,11 @@ from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.column_scans import ScanStrips
 from accel.backends.protocol import HostArray, compiled
 from accel.explanation.explain import subject
-from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.lower import lower
 from accel.ir.meaning.interpret import interpret
 from accel.ir.mentions import nests
 from accel.ir.nodes import Program
+from accel.ir.passes.layouts import laid_out
 from accel.labelled.meaning import order
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.ways import Finding

@@ -46,7 +46,6 @@ from accel.labelled.array import Array, Extent, Label
 from accel.labelled.nodes import Binding, Use
 from accel.labelled.operations import Flag, describe
 from accel.labelled.scalar_text import plain_name, shape_text
-from accel.schedule.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +92,10 @@ def summarise(
 
     nodes: what was labelled. parameters: what the function calls its own, the first of the labelled program's.
     """
-    programs = list(mentions.programs(staged.loops))
+    programs = list(mentions.programs(staged.lowered))
     variables = Variables()
     counted = counters(staged.labelled, variables)
-    machine = staged.schedules.machine
+    running = {nest.label: nest for nest in mentions.nests(staged.loops)}
     found = _Found(counted, named(staged.labelled, nodes, parameters, counted, variables))
     nests = {step.nest.label: step.nest for program in programs for step in program.steps if isinstance(step, Launch)}
     every = list(parts(Part(staged.labelled, staged.fused, staged.plan), counted.turns))
@@ -105,7 +104,8 @@ def summarise(
     for part, root, nest in sorted(roots, key=lambda each: counted.only(each[2])):
         number = len(found.clusters) + 1
         found.status |= statuses(root, nest)
-        found.clusters.append(_cluster(root, nest, filled, sizes, counted, number, part.around, machine))
+        made = code(running[nest.label], staged.schedules.machine)
+        found.clusters.append(_cluster(root, nest, filled, sizes, counted, number, part.around, made))
         found.made_in |= dict.fromkeys(_labels(root), number)
     graphs = [build_graph(part.program) for part in every]
     readers = _readers(every, graphs)
@@ -159,7 +159,7 @@ def _cluster(
     counted: Counters,
     number: int,
     around: tuple[str, ...],
-    machine: Machine,
+    made: Mapping[str, str],
 ) -> ClusterReport:
     status, found = statuses(root, nest), counted.without(traffic(nest, filled), nest)
 
@@ -185,7 +185,7 @@ def _cluster(
         updates=tuple(UpdateReport(plain_name(old), plain_name(new)) for old, new in nest.in_place),
         counter=counted.only(nest),
         nest=nest.label,
-        code=code(nest, machine),
+        code=made,
     )
 
 

@@ -55,7 +55,7 @@ def _compare(strategy: Strategy, program: Program, options: Options, sizes: Size
         warnings.simplefilter("ignore", AccelSolverWarning)  # `proved` says it
         staged = stages(program, chosen)
     every = list(plans(staged.plan))
-    programs = list(mentions.programs(staged.loops))
+    programs = list(mentions.programs(staged.lowered))
     filled = frozenset[Array]().union(*map(fills, programs))
     nests = [step.nest for each in programs for step in each.steps if isinstance(step, Launch)]
     counted = counters(staged.labelled, Variables())

@@ -14,10 +14,10 @@ from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
 from accel.ir import nodes as ir
 from accel.ir.lowering.cluster import lower_cluster
-from accel.ir.lowering.first import with_first
-from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.sizes import mentioned_sizes
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
+from accel.ir.passes.first import with_first
+from accel.ir.passes.layouts import laid_out
 from accel.labelled.array import SizeVariable
 from accel.labelled.nodes import Binding, BindSizes, Force, HostCall, RequireEqual, Reshape, Sort, Use
 

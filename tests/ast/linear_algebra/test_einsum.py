@@ -10,7 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
+from accel import settings
 from accel.ast.combinators.linear_algebra.subscripts import subscripts_of
+from accel.explanation.explain import subject
+from accel.ir.mentions import levels, nests
 from tests import untyped
 from tests.marks import one_in
 
@@ -78,10 +81,10 @@ def test_paths(path: Any) -> None:
 
 
 def ranks(subscripts: str, *shapes: tuple[int, ...], path: Any = None) -> list[int]:
-    """How many loops stand around each other in each of the program's nests that folds."""
+    """How many loops stand around each other in each of the program's nests, before loops are merged."""
     program = A.einsum(subscripts, *(A.use(drawn(*shape)) for shape in shapes), path=path)
-    nests = A.explain(program, strategy="greedy").stages["ir"].split("nest ")[1:]
-    return [nest.count("for ") for nest in nests]
+    lowered = subject(program, (), settings.changed({"strategy": "greedy"})).staged.lowered
+    return [sum(level.loop is not None for level in levels(nest)) for nest in nests(lowered)]
 
 
 def test_pairs_are_multiplied_first_where_that_takes_fewer_loops() -> None:

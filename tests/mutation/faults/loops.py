@@ -8,8 +8,16 @@ _LOWER = ("tests/ir/test_lower.py", "tests/ir/test_failures.py")
 _CLUSTERINGS = "tests/ir/test_clusterings.py"
 _FACTS = "tests/ir/test_facts.py"
 _VERIFY = "tests/ir/test_verify.py"
+_CONTRACTIONS = "tests/ir/test_contractions.py"
 
 FAULTS = (
+    Fault(
+        "a position is divided from the wrong end",
+        "ir/passes/contractions.py",
+        "    for loop in reversed(loops[1:]):\n        extent = _extent(loop)\n",
+        "    for loop in loops[1:]:\n        extent = _extent(loop)\n",
+        (f"{_CONTRACTIONS}::test_factors_that_are_made_where_they_are_read",),
+    ),
     Fault(
         "the longer of two aligned loops is not taken",
         "ir/lowering/frame.py",

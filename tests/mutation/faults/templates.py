@@ -247,7 +247,7 @@ FAULTS = (
     ),
     Fault(
         "arrays are laid out as their maker does not visit them",
-        "ir/lowering/layouts.py",
+        "ir/passes/layouts.py",
         "return bool(reads) and all(access.index[-1] == indices[along] for access in reads)",
         "return bool(reads)",
         (f"{_SCANS}::test_what_is_left_to_rows",),

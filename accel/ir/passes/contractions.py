@@ -1,0 +1,347 @@
+"""Products over several axes, as nests that tiles can take: a loop of rows, one of columns, one that folds.
+
+In: a loop program. Out: the same, in which loops of nests that fold products of two sides are put in order, and merged: those
+of both sides outermost, then those of the rows, of the columns, and those that fold, each group as one loop where it can be. A
+group is one loop over positions: arrays whose dimensions it visits together, in order, are read under another shape, by a view;
+where they stand apart, or functions need their indices, each position is divided. Divisions are made for loops that fold alone:
+what they cost is paid once, where a side is packed. What is folded comes in the same order, so no bit changes. Of
+`A.tensordot(xs, ys, 2)` the loops are those of a product of matrices then [Ber section 3, `flatten`].
+
+Nests of a row, a column and a fold stay as they are, and so does all that is no such product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
+from accel.ir import flow, mentions
+from accel.ir.nodes import (
+    Branch,
+    For,
+    HostSizes,
+    Launch,
+    Level,
+    LoopBody,
+    LoopDirection,
+    ManyToOne,
+    Nest,
+    OneToOne,
+    Output,
+    Program,
+    Read,
+    Repeat,
+    Step,
+    Stream,
+    View,
+    Write,
+)
+from accel.labelled.array import Array, Extent, SizeVariable
+from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable, constant
+
+FIRST_LEAF = 2000
+"""Leaves of a nest's label from here on are views of arrays."""
+
+
+def merged(program: Program) -> Program:
+    """The program, and those of its branches and repetitions, with merged nests."""
+    sizes = count(1 + max((size.number for size in _sizes(program)), default=-1))
+    return _merged(program, sizes)
+
+
+def _merged(program: Program, sizes: Iterator[int]) -> Program:
+    return replace(program, steps=tuple(new for step in program.steps for new in _steps(step, sizes)))
+
+
+def _steps(step: Step, sizes: Iterator[int]) -> Iterable[Step]:
+    match step:
+        case Launch(nest):
+            return _of_nest(nest, sizes) or (step,)
+        case Branch(_, then, orelse):
+            return (replace(step, then=_merged(then, sizes), orelse=_merged(orelse, sizes)),)
+        case Repeat(condition, body):
+            return (replace(step, condition=_merged(condition, sizes), body=_merged(body, sizes)),)
+        case _:
+            return (step,)
+
+
+def _sizes(program: Program) -> Iterator[SizeVariable]:
+    """All of a program's own."""
+    for part in mentions.programs(program):
+        for array in (*part.results, *(array for parameter in part.parameters for array in parameter)):
+            yield from (extent.variable for extent in array.shape if extent.variable is not None)
+    for step in mentions.steps(program):
+        if isinstance(step, HostSizes):
+            yield from step.variables
+        elif isinstance(step, Launch):
+            yield from (found.variable for found in step.nest.counts)
+            extents = mentions.extents(step.nest)
+            yield from (extent.variable for extent in extents if extent.variable is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The loops of a nest in their new order: those of no group, rows, columns, those that fold."""
+
+    outer: tuple[For, ...]
+    rows: tuple[For, ...]
+    columns: tuple[For, ...]
+    folds: tuple[For, ...]
+
+
+def _of_nest(nest: Nest, sizes: Iterator[int]) -> list[Step] | None:
+    """The steps that stand for the nest; None if it stays as it is."""
+    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    groups = _grouped(nest, loops)
+    if groups is None:
+        return None
+    made = _Made(nest.label, sizes)
+    return _rewritten(nest, groups, made)
+
+
+def _grouped(nest: Nest, loops: Sequence[For]) -> _Groups | None:
+    """What becomes of the loops; None if the nest is no product of two sides, or stays as it is."""
+    first = next((depth for depth, loop in enumerate(loops) if loop.states), 0)
+    maps, folds = loops[:first], loops[first:]
+    if not maps or not _is_plain(nest, maps, folds):
+        return None
+    accesses = [statement for statement in mentions.statements(nest) if isinstance(statement, Read | Write)]
+    named = _named(nest)
+    sides = _sides(nest, loops, first)
+    if sides is None:
+        whole = len(folds) > 1 and len(_together(range(len(folds)), folds, accesses, named)) == len(folds)
+        return _Groups(tuple(maps), (), (), tuple(folds)) if whole else None
+    if len(folds) == 1 and sides[0][-1] == first - 2 and sides[1][-1] == first - 1:
+        return None  # it is one as it stands
+    rows, columns = (_together(group, maps, accesses, named) for group in sides)
+    outer = [depth for depth in range(first) if depth not in (*rows, *columns)]
+    chosen = [tuple(maps[depth] for depth in group) for group in (outer, rows, columns)]
+    return _Groups(chosen[0], chosen[1], chosen[2], tuple(folds))
+
+
+def _sides(nest: Nest, loops: Sequence[For], first: int) -> tuple[list[int], list[int]] | None:
+    """The loops, of those before the `first` that folds, that only one side of the products depends on: rows, and columns, of
+    which the last of both is one. None if there are no two sides."""
+    depends = _depends(nest, loops)
+    body = loops[-1].body
+    steps = [statement for statement in (*body.before, *body.after) if isinstance(statement, ManyToOne)]
+    used = [depends[stream.name] & set(range(first)) for step in steps for stream in flow.needed(step)]
+    if any(len(step.values) != 2 for step in steps):
+        return None
+    nothing: frozenset[int] = frozenset()
+    for last in reversed(range(first)):
+        right = nothing.union(*(each for each in used if last in each))
+        left = nothing.union(*(each for each in used if last not in each))
+        if left - right and right - left:
+            return sorted(left - right), sorted(right - left)
+    return None
+
+
+def _is_plain(nest: Nest, maps: Sequence[For], folds: Sequence[For]) -> bool:
+    """Whether loops run upwards, as often as is known at launch, nothing is guarded, and what is checked, or needs what is
+    folded, stands where it may stay."""
+    every = [*maps, *folds]
+    if any(not isinstance(loop.extent, Extent | Constant) or loop.direction is not LoopDirection.UP for loop in every):
+        return False
+    if not folds or any(loop.states for loop in folds[1:]) or any(state.running for state in folds[0].states):
+        return False
+    if nest.in_place or nest.counts or nest.body.after:
+        return False
+    if any(loop.body.after for loop in maps[:-1]) or any(loop.body.after for loop in folds[:-1]):
+        return False
+    early = [*nest.body.before, *(s for loop in every[:-1] for s in loop.body.before)]
+    if any(isinstance(s, ManyToOne | Write) or _is_checked(s) for s in early):
+        return False
+    statements = list(mentions.statements(nest))
+    if any(not isinstance(s, OneToOne | ManyToOne | Read | Write) or s.when is not None for s in statements):
+        return False
+    return not any(isinstance(s, Write) for s in (*folds[-1].body.before, *folds[-1].body.after))
+
+
+def _is_checked(statement: LoopBody) -> bool:
+    """Whether a statement may be an error."""
+    functions = [statement.function] if isinstance(statement, OneToOne) else []
+    every = [s for function in functions for s in mentions.function_statements(function)]
+    return any(isinstance(s, Load) and not s.inside for s in every)
+
+
+def _depends(nest: Nest, loops: Sequence[For]) -> Mapping[str, frozenset[int]]:
+    """The loops on which each stream depends, by its name."""
+    found: dict[str, frozenset[int]] = {loop.index.name: frozenset([depth]) for depth, loop in enumerate(loops)}
+    nothing: frozenset[int] = frozenset()
+    for level in mentions.levels(nest):
+        for statement in level.before:
+            needs = nothing.union(*(found.get(stream.name, nothing) for stream in flow.needed(statement)))
+            found.update((stream.name, needs) for stream in flow.made(statement))
+    return found
+
+
+def _named(nest: Nest) -> frozenset[str]:
+    """The streams that anything but an index of an array needs."""
+    others = [s for s in mentions.statements(nest) if not isinstance(s, Read | Write)]
+    values = [s.value for s in mentions.statements(nest) if isinstance(s, Write)]
+    seeds = [stream for state in mentions.states(nest) for stream in flow.state_needs(state)]
+    needed = [stream for statement in others for stream in flow.needed(statement)]
+    return frozenset(each.name for each in (*needed, *values, *seeds) if isinstance(each, Stream))
+
+
+def _together(
+    group: Sequence[int], maps: Sequence[For], accesses: Sequence[Read | Write], named: frozenset[str]
+) -> list[int]:
+    """As many of the last loops of a group as all arrays have together, in order."""
+    found = [group[-1]]
+    for depth in reversed(group[:-1]):
+        wider = [maps[each] for each in (depth, *found)]
+        if any(loop.index.name in named for loop in wider) or not all(_has(a, wider) is not None for a in accesses):
+            break
+        found.insert(0, depth)
+    return found
+
+
+def _has(access: Read | Write, loops: Sequence[For]) -> int | None:
+    """Where the indices of loops stand in an array's index, together and in order, and visit whole dimensions; -1 if none of
+    them does, None if they stand otherwise."""
+    indices = [loop.index for loop in loops]
+    if not set(indices) & set(access.index):
+        return -1
+    at = next((at for at, each in enumerate(access.index) if each == indices[0]), len(access.index))
+    end = at + len(loops)
+    lie = list(access.index[at:end]) == indices and not set(indices) & {*access.index[:at], *access.index[end:]}
+    whole = lie and list(access.array.shape[at:end]) == [_extent(loop) for loop in loops]
+    return at if whole else None
+
+
+def _extent(loop: For) -> Extent:
+    assert isinstance(loop.extent, Extent | Constant), "the loops of a product run as often as is known at launch"
+    return Extent(None, int(loop.extent.value)) if isinstance(loop.extent, Constant) else loop.extent
+
+
+@dataclass(slots=True)
+class _Made:
+    """What a nest needs beside itself: sizes, and arrays under other shapes, by the shape and the array."""
+
+    label: int
+    numbers: Iterator[int]
+    sizes: list[HostSizes] = field(default_factory=list)
+    views: dict[tuple[Array, tuple[Extent, ...]], Array] = field(default_factory=dict)
+
+    def product(self, extents: Sequence[Extent]) -> Extent:
+        """An extent that is the product."""
+        if all(extent.variable is None for extent in extents):
+            whole = 1
+            for extent in extents:
+                whole *= extent.offset
+            return Extent(None, whole)
+        variable = SizeVariable(next(self.numbers))
+        statements: list[Compute] = []
+        result: Variable | Extent = extents[0]
+        for extent in extents[1:]:
+            statements.append(Compute(Variable(len(statements), I64), Operator.MUL, (result, extent)))
+            result = statements[-1].out
+        self.sizes.append(HostSizes((variable,), Function((), Block(tuple(statements), (result,))), None, "einsum"))
+        return Extent(variable, 0)
+
+    def view(self, array: Array, shape: tuple[Extent, ...]) -> Array:
+        """The array under another shape."""
+        made = Array(self.label, FIRST_LEAF + len(self.views), array.element, shape)
+        return self.views.setdefault((array, shape), made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop for some that are merged. divided: what finds their indices, if anybody asks."""
+
+    loops: tuple[For, ...]
+    index: Stream
+    extent: Extent
+    divided: OneToOne
+
+
+def _loop(loops: tuple[For, ...], made: _Made) -> _Loop:
+    """One for all of them."""
+    if len(loops) == 1:
+        return _Loop(loops, loops[0].index, _extent(loops[0]), OneToOne((), Function((), Block((), ())), ()))
+    index = Stream(loops[0].index.name + "m", I64)
+    return _Loop(loops, index, made.product([_extent(loop) for loop in loops]), _division(loops, index))
+
+
+def _division(loops: Sequence[For], index: Stream) -> OneToOne:
+    """The indices of loops, of a position among all that they visit."""
+    position = Variable(0, I64)
+    statements: list[Compute] = []
+
+    def computed(operator: Operator, left: Variable, right: Extent | Constant) -> Variable:
+        statements.append(Compute(Variable(1 + len(statements), I64), operator, (left, right)))
+        return statements[-1].out
+
+    found: list[Variable] = []
+    rest = position
+    for loop in reversed(loops[1:]):
+        extent = _extent(loop)
+        size = constant(I64, extent.offset) if extent.variable is None else extent
+        found.append(computed(Operator.REM, rest, size))
+        rest = computed(Operator.QUOT, rest, size)
+    found.append(rest)
+    function = Function((position,), Block(tuple(statements), tuple(reversed(found))))
+    return OneToOne(tuple(loop.index for loop in loops), function, (index,))
+
+
+def _rewritten(nest: Nest, groups: _Groups, made: _Made) -> list[Step]:
+    """The steps: sizes, views of what is read, the nest, views of what it makes."""
+    merged = [_loop(group, made) for group in (groups.rows, groups.columns, groups.folds) if group]
+    whole = [*(_loop((loop,), made) for loop in groups.outer), *merged]
+    outputs: dict[Array, Output] = {output.array: output for output in nest.outputs}
+    new_outputs: dict[Array, Output] = {}
+
+    def moved(statement: LoopBody) -> LoopBody:
+        if not isinstance(statement, Read | Write):
+            return statement
+        array, index = statement.array, statement.index
+        capacity: list[tuple[Extent, ...]] = [(extent,) for extent in array.shape]
+        if array in outputs:
+            capacity = list(outputs[array].capacity)
+        for each in merged:
+            at = _has(replace(statement, array=array, index=index), each.loops) if len(each.loops) > 1 else None
+            if at is None or at < 0:
+                continue
+            end = at + len(each.loops)
+            shape = (*array.shape[:at], each.extent, *array.shape[end:])
+            array = replace(array, shape=shape)
+            index = (*index[:at], each.index, *index[end:])
+            capacity[at:end] = [tuple(extent for product in capacity[at:end] for extent in product)]
+        if array == statement.array:
+            return statement
+        array = made.view(statement.array, array.shape)
+        if statement.array in outputs:
+            new_outputs[statement.array] = replace(outputs[statement.array], array=array, capacity=tuple(capacity))
+        return replace(statement, array=array, index=index)
+
+    levels = list(mentions.levels(nest))
+    first = next(depth for depth, level in enumerate(levels) if level.loop is groups.folds[0])
+    before = tuple(moved(s) for level in levels[: first + 1] for s in level.before)
+    inner = [moved(s) for level in levels[first + 1 :] for s in level.before]
+    after = tuple(map(moved, levels[first].after))
+    fold = whole.pop()
+    body = _with_divisions(Level(tuple(inner), None, tuple(map(moved, levels[-1].after))), fold)
+    level = Level(before, For(fold.index, fold.extent, LoopDirection.UP, groups.folds[0].states, body), after)
+    for each in reversed(whole):
+        level = Level((), For(each.index, each.extent, LoopDirection.UP, (), level), ())
+    found = tuple(new_outputs.get(output.array, output) for output in nest.outputs)
+    views = [(old, new) for (old, _), new in made.views.items()]
+    return [
+        *made.sizes,
+        *(View((new,), (old,)) for old, new in views if old not in outputs),
+        Launch(replace(nest, body=level, outputs=found)),
+        *(View((old,), (new,)) for old, new in views if old in outputs),
+    ]
+
+
+def _with_divisions(level: Level, fold: _Loop) -> Level:
+    """The innermost level, in which the indices of the loops that fold are found where somebody asks for them."""
+    needed = {stream for s in (*level.before, *level.after) for stream in flow.needed(s)}
+    if len(fold.loops) == 1 or not needed.intersection(fold.divided.outs):
+        return level
+    return replace(level, before=(fold.divided, *level.before))
