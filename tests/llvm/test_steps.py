@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel import building, execution
 from accel.backends.llvm.loops import steps
 from accel.backends.llvm.loops.durations import FAR, Duration
 from accel.backends.llvm.machine.loading import load
@@ -17,6 +18,7 @@ from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.pool import pool
 from accel.labelled.meaning.order import BLOCK
 from accel.support import waiting
+from accel.support.cache import Cache
 from tests import untyped
 from tests.marks import one_in
 from tests.untyped import accel as U
@@ -83,6 +85,8 @@ CASES: Mapping[str, tuple[Callable[[Any], Any], Callable[[Host], Host], type, tu
 def test_long_rows_look_once_for_each_step(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What they come to is what it is without steps."""
     program, expected, type_, shape = CASES[name]
+    monkeypatch.setattr(execution, "_REBUILT", Cache(1))  # what other tests have compiled looks elsewhere
+    monkeypatch.setattr(building, "_COMPILED", Cache(1))
     monkeypatch.setattr(steps, "MOST", BLOCK)
     looks = ctypes.c_int64()
     library = load([host().compile(_COUNTING, quick=True)], ["accel_poll"], {"looks": ctypes.addressof(looks)})
