@@ -16,6 +16,8 @@ from typing import TypeAlias
 TARGET = Path(__file__).parents[1] / "accel" / "ast" / "combinators" / "overloads.pyi"
 ITEMS = 5
 """The most items of a tuple of arrays, also of a branch of `acond`, arrays of `nzip`, cases of `match`."""
+NESTED = 3
+"""The most items of a branch of `acond` that has tuples in it."""
 LIFTED = 9
 """The most items of a tuple that `lift` makes and `unlift` takes apart."""
 RANKS = 5
@@ -51,12 +53,14 @@ def numbered(letter: str, count: int) -> list[str]:
 
 
 def type_variables() -> str:
-    """The type variables; the numbered ones are elements `E1`…, arrays `A1`…, elements of arrays of the host `K1`…"""
+    """The type variables; the numbered ones are elements `E1`…, arrays `A1`…, tuples of arrays `Inner1`…, elements of arrays of
+    the host `K1`…"""
     lines = ['Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])', 'Ix = TypeVarTuple("Ix")']
     lines += ['I = TypeVar("I", bound=np.integer[Any])']
     lines += ['N = TypeVar("N", bound=np.number[Any])', 'Fl = TypeVar("Fl", bound=np.inexact[Any])']
     lines += ['Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])']
     lines += ['F = TypeVar("F")', 'T = TypeVar("T", bound=NamedArrays)']
+    lines += [f'{name} = TypeVar("{name}", bound=tuple[Any, ...])' for name in numbered("Inner", NESTED)]
     lines += [
         f'{name} = TypeVar("{name}")'
         for letter, most in (("E", LIFTED), ("A", ITEMS))
@@ -266,11 +270,19 @@ def zips() -> Signatures:
 def control() -> Signatures:
     """`acond`, `sfoldl`, `match`. Of one signature over all structures mypy would let the branches of `acond` differ.
 
-    A named tuple is a tuple, too: its overload stands before theirs.
+    A named tuple is a tuple, too: its overload stands before theirs. Of tuples that stand in tuples mypy may let the branches
+    differ.
     """
     structures = ["Acc[A1]", "T"] + [items([f"Acc[{a}]" for a in numbered("A", n)]) for n in range(2, ITEMS + 1)]
+    structures += [items(each) for n in range(2, NESTED + 1) for each in nested(n)]
     acond = [f"(c: Exp[np.bool_], a: {s}, b: {s}) -> {s}" for s in structures]
     return {"acond": acond, "sfoldl": scalar_folds(), "match": matches()}
+
+
+def nested(count: int) -> list[tuple[str, ...]]:
+    """So many arrays or tuples of them, one tuple at least."""
+    kinds = [(f"Acc[A{i}]", f"Inner{i}") for i in range(1, count + 1)]
+    return list(itertools.product(*kinds))[1:]
 
 
 def matches() -> list[str]:

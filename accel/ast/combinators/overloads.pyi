@@ -67,6 +67,9 @@ Fl = TypeVar("Fl", bound=np.inexact[Any])
 Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 F = TypeVar("F")
 T = TypeVar("T", bound=NamedArrays)
+Inner1 = TypeVar("Inner1", bound=tuple[Any, ...])
+Inner2 = TypeVar("Inner2", bound=tuple[Any, ...])
+Inner3 = TypeVar("Inner3", bound=tuple[Any, ...])
 E1 = TypeVar("E1")
 E2 = TypeVar("E2")
 E3 = TypeVar("E3")
@@ -1692,6 +1695,40 @@ def acond(
     a: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
     b: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
 ) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
+@overload
+def acond(c: Exp[np.bool_], a: tuple[Acc[A1], Inner2], b: tuple[Acc[A1], Inner2]) -> tuple[Acc[A1], Inner2]: ...
+@overload
+def acond(c: Exp[np.bool_], a: tuple[Inner1, Acc[A2]], b: tuple[Inner1, Acc[A2]]) -> tuple[Inner1, Acc[A2]]: ...
+@overload
+def acond(c: Exp[np.bool_], a: tuple[Inner1, Inner2], b: tuple[Inner1, Inner2]) -> tuple[Inner1, Inner2]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Acc[A1], Acc[A2], Inner3], b: tuple[Acc[A1], Acc[A2], Inner3]
+) -> tuple[Acc[A1], Acc[A2], Inner3]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Acc[A1], Inner2, Acc[A3]], b: tuple[Acc[A1], Inner2, Acc[A3]]
+) -> tuple[Acc[A1], Inner2, Acc[A3]]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Acc[A1], Inner2, Inner3], b: tuple[Acc[A1], Inner2, Inner3]
+) -> tuple[Acc[A1], Inner2, Inner3]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Inner1, Acc[A2], Acc[A3]], b: tuple[Inner1, Acc[A2], Acc[A3]]
+) -> tuple[Inner1, Acc[A2], Acc[A3]]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Inner1, Acc[A2], Inner3], b: tuple[Inner1, Acc[A2], Inner3]
+) -> tuple[Inner1, Acc[A2], Inner3]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Inner1, Inner2, Acc[A3]], b: tuple[Inner1, Inner2, Acc[A3]]
+) -> tuple[Inner1, Inner2, Acc[A3]]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Inner1, Inner2, Inner3], b: tuple[Inner1, Inner2, Inner3]
+) -> tuple[Inner1, Inner2, Inner3]: ...
 @overload
 def sfoldl(
     f: Callable[[Exp[F], Exp[E]], Exp[F]], z: Exp[F], ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], E]]

@@ -81,6 +81,16 @@ def more(s: State) -> State:
     return State(A.map(lambda x: x * 2, s.xs), A.map(lambda k: k + 1, s.turns))
 
 
+Arrays = tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]]
+
+
+def tuples_in_tuples(c: A.Exp[b1], v: A.Acc[A.Vector[f4]], p: Arrays, s: State) -> None:
+    assert_type(A.acond(c, (v, p), (v, p)), tuple[A.Acc[A.Vector[f4]], Arrays])
+    assert_type(A.acond(c, (p, v), (p, v)), tuple[Arrays, A.Acc[A.Vector[f4]]])
+    assert_type(A.acond(c, (v, (v, (p, v))), (v, (v, (p, v))))[1][1][0], Arrays)
+    assert_type(A.acond(c, (v, s, p), (v, more(s), p)), tuple[A.Acc[A.Vector[f4]], State, Arrays])
+
+
 def named_tuples(c: A.Exp[b1], s: State, p: tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[i8]]]) -> None:
     assert_type(A.acond(c, s, more(s)), State)
     assert_type(A.acond(c, s, s).turns, A.Acc[A.Scalar[i8]])

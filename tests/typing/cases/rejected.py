@@ -95,6 +95,8 @@ def shapes(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], x: A.Exp[f8]) -> None
 
 def control(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], c: A.Exp[b1]) -> None:
     A.acond(c, v, m)  # E: Cannot infer value of type parameter
+    A.acond(c, (v, m), (m, v))  # E: Cannot infer value of type parameter
+    A.acond(c, (v, (v, m)), (v, m))  # E: Argument 2 to "acond" has incompatible type
     A.acond(v, v, v)  # E: No overload variant of "acond"
     A.awhile(lambda x: v, lambda x: x, v)  # E: Incompatible return value type
     A.awhile(lambda x: A.fold(A.add, 0, x), lambda x: x, v)  # E: Incompatible return value type
