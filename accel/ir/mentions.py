@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from accel.ir import flow
@@ -227,3 +227,11 @@ def extents(nest: Nest) -> frozenset[Extent]:
 def shape_extents(some: Iterable[Array]) -> frozenset[Extent]:
     """The extents of arrays' shapes."""
     return frozenset(extent for array in some for extent in array.shape)
+
+
+def pruned(function: scalar.Function, arguments: Sequence[Operand]) -> tuple[scalar.Function, tuple[Operand, ...]]:
+    """A call without the arguments that the function does not use."""
+    used = set(function_operands(function))
+    pairs = [pair for pair in zip(function.parameters, arguments, strict=True) if pair[0] in used]
+    parameters = tuple(parameter for parameter, _ in pairs)
+    return scalar.Function(parameters, function.body), tuple(argument for _, argument in pairs)

@@ -33,6 +33,12 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
     "a product and a fold of its rows": (2, 1, lambda: A.maximum(matrix() @ matrix())),
     "a product and a scan of its rows": (2, 1, lambda: A.scanl1(A.add, A.einsum("ik,jk->ij", matrix(), matrix()))),
     "a product and a fold of what is made of it": (2, 1, lambda: A.sum(A.map(A.exp, matrix() @ matrix()))),
+    "a product by a function of indices and a fold of its rows": (2, 1, lambda: A.minimum(A.sum(of_indices()))),
+    "a fold of what a function of indices reads of one array, and a fold of it": (
+        1,
+        1,
+        lambda: A.minimum(A.sum(shifted())),
+    ),
     "a product and a map of it": (1, 1, lambda: A.map(A.exp, matrix() @ matrix())),
     "a fold of pairs and a fold of what it makes": (1, 1, lambda: A.sum(A.sum(A.outer(floats(), floats())))),
     "a product of maps": (1, 1, lambda: A.map(A.exp, matrix()) @ matrix()),
@@ -48,6 +54,16 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
 
 def matrix() -> Any:
     return A.use(MATRIX)
+
+
+def of_indices() -> Any:
+    xs, ys = matrix(), A.use(MATRIX * 2)
+    return A.generate(A.index(9, 9, 9), lambda ix: xs[ix[0], ix[2]] - ys[ix[1], ix[2]])
+
+
+def shifted() -> Any:
+    xs = matrix()
+    return A.generate(A.index(9, 9, 9), lambda ix: xs[ix[0], ix[2]] * A.toFloating(ix[1], np.float32))
 
 
 def floats() -> Any:

@@ -80,13 +80,20 @@ def _readers_of_products(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
 
 
 def _repeated(graph: Graph, product: Node) -> int:
-    """How many of the gathers that an operation reads, beyond maps, have more dimensions than what they read."""
-    gathers = [node for node in _producers(graph, product) if node.kind is Kind.GATHER and not node.random]
-    return sum(graph.rank_of_sources(node.label) < len(node.iteration) for node in gathers)
+    """How many arrays with fewer dimensions than an operation it reads: those of gathers beyond maps, and matrices, or larger
+    ones, of which functions of all indices read elements."""
+    rank, found = len(product.iteration), 0
+    for node in _producers(graph, product):
+        if node.kind is Kind.GATHER and not node.random:
+            found += graph.rank_of_sources(node.label) < rank
+        if node.kind in {Kind.MAP, Kind.GENERATE}:
+            read = {edge.array for edge in graph.inputs[node.label] if edge.role is Role.INDEX}
+            found += sum(1 < len(array.shape) < rank for array in read)
+    return found
 
 
 def _producers(graph: Graph, node: Node) -> Iterator[Node]:
-    """What makes the elements that an operation reads, beyond maps."""
+    """What makes the elements that an operation reads: maps, and what stands beyond them."""
     pending, seen = [node.label], {node.label}
     while pending:
         for edge in graph.inputs[pending.pop()]:
@@ -95,8 +102,7 @@ def _producers(graph: Graph, node: Node) -> Iterator[Node]:
                 seen.add(found.label)
                 if found.kind is Kind.MAP:
                     pending.append(found.label)
-                else:
-                    yield found
+                yield found
 
 
 def _consumers(graph: Graph, node: Node) -> Iterator[Node]:

@@ -10,7 +10,8 @@ from accel.ir.lowering import names
 from accel.ir.lowering.draft import Draft, draft
 from accel.ir.lowering.frame import Frame
 from accel.ir.lowering.names import elements
-from accel.ir.lowering.streams import Placed, applied, copy, pruned, reads, writes
+from accel.ir.lowering.streams import Placed, applied, copy, reads, writes
+from accel.ir.mentions import pruned
 from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, Operand, State, Stream, Write
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Extent

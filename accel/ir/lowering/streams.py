@@ -9,7 +9,7 @@ from accel.ast.tree.types import ScalarType
 from accel.ilp.problem.clustering import Traversal
 from accel.ir.lowering.frame import Frame
 from accel.ir.lowering.names import element
-from accel.ir.mentions import function_operands
+from accel.ir.mentions import pruned
 from accel.ir.nodes import Guard, LoopBody, OneToOne, Operand, Read, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
@@ -52,11 +52,3 @@ def copy(outs: tuple[Stream, ...], values: tuple[Operand, ...], guard: Guard) ->
 def applied(outs: tuple[Stream, ...], function: Function, arguments: Sequence[Operand], guard: Guard) -> OneToOne:
     """`outs := function(arguments)`, without the arguments that the function does not use."""
     return OneToOne(outs, *pruned(function, arguments), guard)
-
-
-def pruned(function: Function, arguments: Sequence[Operand]) -> tuple[Function, tuple[Operand, ...]]:
-    """A call without the arguments that the function does not use."""
-    used = set(function_operands(function))
-    pairs = [pair for pair in zip(function.parameters, arguments, strict=True) if pair[0] in used]
-    parameters = tuple(parameter for parameter, _ in pairs)
-    return Function(parameters, function.body), tuple(argument for _, argument in pairs)

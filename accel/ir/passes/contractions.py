@@ -12,7 +12,7 @@ Nests of a row, a column and a fold stay as they are, and so does all that is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -39,6 +39,8 @@ from accel.ir.nodes import (
     View,
     Write,
 )
+from accel.ir.passes.apart import apart
+from accel.ir.passes.plain import depends, is_plain, loops, maps
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable, constant
 
@@ -94,89 +96,58 @@ class _Groups:
 
 def _of_nest(nest: Nest, sizes: Iterator[int]) -> list[Step] | None:
     """The steps that stand for the nest; None if it stays as it is."""
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
-    groups = _grouped(nest, loops)
-    if groups is None:
+    if not is_plain(nest):
         return None
-    made = _Made(nest.label, sizes)
-    return _rewritten(nest, groups, made)
+    divided = apart(nest)
+    first = maps(loops(nest))
+    sides = _sides(divided, first)
+    chosen = nest if sides is None else divided
+    every = loops(chosen)
+    if sides is not None and first == len(every) - 1 and (sides[0][-1], sides[1][-1]) == (first - 2, first - 1):
+        return None if divided is nest else [Launch(divided)]  # it is one as it stands
+    groups = _grouped(chosen, every[:first], every[first:], sides)
+    return None if groups is None else _rewritten(chosen, groups, _Made(nest.label, sizes))
 
 
-def _grouped(nest: Nest, loops: Sequence[For]) -> _Groups | None:
-    """What becomes of the loops; None if the nest is no product of two sides, or stays as it is."""
-    first = next((depth for depth, loop in enumerate(loops) if loop.states), 0)
-    maps, folds = loops[:first], loops[first:]
-    if not maps or not _is_plain(nest, maps, folds):
-        return None
+def _grouped(
+    nest: Nest, around: Sequence[For], folds: Sequence[For], sides: tuple[list[int], list[int]] | None
+) -> _Groups | None:
+    """What becomes of the loops around those that fold, and of these; None if they stay as they are."""
     accesses = [statement for statement in mentions.statements(nest) if isinstance(statement, Read | Write)]
     named = _named(nest)
-    sides = _sides(nest, loops, first)
     if sides is None:
         whole = len(folds) > 1 and len(_together(range(len(folds)), folds, accesses, named)) == len(folds)
-        return _Groups(tuple(maps), (), (), tuple(folds)) if whole else None
-    if len(folds) == 1 and sides[0][-1] == first - 2 and sides[1][-1] == first - 1:
-        return None  # it is one as it stands
-    rows, columns = (_together(group, maps, accesses, named) for group in sides)
-    outer = [depth for depth in range(first) if depth not in (*rows, *columns)]
-    chosen = [tuple(maps[depth] for depth in group) for group in (outer, rows, columns)]
+        return _Groups(tuple(around), (), (), tuple(folds)) if whole else None
+    rows, columns = (_together(group, around, accesses, named) for group in sides)
+    outer = [depth for depth in range(len(around)) if depth not in (*rows, *columns)]
+    chosen = [tuple(around[depth] for depth in group) for group in (outer, rows, columns)]
     return _Groups(chosen[0], chosen[1], chosen[2], tuple(folds))
 
 
-def _sides(nest: Nest, loops: Sequence[For], first: int) -> tuple[list[int], list[int]] | None:
+def _sides(nest: Nest, first: int) -> tuple[list[int], list[int]] | None:
     """The loops, of those before the `first` that folds, that only one side of the products depends on: rows, and columns, of
     which the last of both is one. None if there are no two sides."""
-    depends = _depends(nest, loops)
-    body = loops[-1].body
+    of = depends(nest)
+    body = list(mentions.levels(nest))[-1]
     steps = [statement for statement in (*body.before, *body.after) if isinstance(statement, ManyToOne)]
-    used = [depends[stream.name] & set(range(first)) for step in steps for stream in flow.needed(step)]
-    if any(len(step.values) != 2 for step in steps):
-        return None
     nothing: frozenset[int] = frozenset()
-    for last in reversed(range(first)):
-        right = nothing.union(*(each for each in used if last in each))
-        left = nothing.union(*(each for each in used if last not in each))
+    needed = [stream for step in steps for stream in flow.needed(step)]
+    whole = nothing.union(*(of[stream.name] for stream in needed)) & set(range(first))
+    makers = {stream: s for s in body.before for stream in flow.made(s) if isinstance(s, OneToOne)}
+    used: dict[Stream, frozenset[int]] = {}
+    while needed:
+        stream = needed.pop()
+        on, maker = of[stream.name] & whole, makers.get(stream)
+        if on == whole and maker is not None and not any(isinstance(s, Load) for s in maker.function.body.statements):
+            needed += flow.needed(maker)
+        else:
+            used[stream] = on
+    for last in sorted(whole, reverse=True):
+        right = nothing.union(*(each for each in used.values() if last in each))
+        left = nothing.union(*(each for each in used.values() if last not in each))
         if left - right and right - left:
             return sorted(left - right), sorted(right - left)
     return None
-
-
-def _is_plain(nest: Nest, maps: Sequence[For], folds: Sequence[For]) -> bool:
-    """Whether loops run upwards, as often as is known at launch, nothing is guarded, and what is checked, or needs what is
-    folded, stands where it may stay."""
-    every = [*maps, *folds]
-    if any(not isinstance(loop.extent, Extent | Constant) or loop.direction is not LoopDirection.UP for loop in every):
-        return False
-    if not folds or any(loop.states for loop in folds[1:]) or any(state.running for state in folds[0].states):
-        return False
-    if nest.in_place or nest.counts or nest.body.after:
-        return False
-    if any(loop.body.after for loop in maps[:-1]) or any(loop.body.after for loop in folds[:-1]):
-        return False
-    early = [*nest.body.before, *(s for loop in every[:-1] for s in loop.body.before)]
-    if any(isinstance(s, ManyToOne | Write) or _is_checked(s) for s in early):
-        return False
-    statements = list(mentions.statements(nest))
-    if any(not isinstance(s, OneToOne | ManyToOne | Read | Write) or s.when is not None for s in statements):
-        return False
-    return not any(isinstance(s, Write) for s in (*folds[-1].body.before, *folds[-1].body.after))
-
-
-def _is_checked(statement: LoopBody) -> bool:
-    """Whether a statement may be an error."""
-    functions = [statement.function] if isinstance(statement, OneToOne) else []
-    every = [s for function in functions for s in mentions.function_statements(function)]
-    return any(isinstance(s, Load) and not s.inside for s in every)
-
-
-def _depends(nest: Nest, loops: Sequence[For]) -> Mapping[str, frozenset[int]]:
-    """The loops on which each stream depends, by its name."""
-    found: dict[str, frozenset[int]] = {loop.index.name: frozenset([depth]) for depth, loop in enumerate(loops)}
-    nothing: frozenset[int] = frozenset()
-    for level in mentions.levels(nest):
-        for statement in level.before:
-            needs = nothing.union(*(found.get(stream.name, nothing) for stream in flow.needed(statement)))
-            found.update((stream.name, needs) for stream in flow.made(statement))
-    return found
 
 
 def _named(nest: Nest) -> frozenset[str]:

@@ -12,6 +12,13 @@ _CONTRACTIONS = "tests/ir/test_contractions.py"
 
 FAULTS = (
     Fault(
+        "what is found apart is loaded once more",
+        "ir/passes/apart.py",
+        "_slice(results, statement.function.body.statements, frozenset(given))",
+        "_slice(results, statement.function.body.statements, frozenset())",
+        ("tests/ir/test_apart.py::test_tiles_take_them",),
+    ),
+    Fault(
         "a position is divided from the wrong end",
         "ir/passes/contractions.py",
         "    for loop in reversed(loops[1:]):\n        extent = _extent(loop)\n",
