@@ -104,7 +104,7 @@ TEXT = """\
 require [n0,n3,n1,n2] = [n0,n3,n4,n5]
 parameter %0 : f32[n0,n1,n2]
 parameter %1 : f32[n1,n2,n3] of [n4,n5,n3]
-sizes n4 = mul n1 n2
+sizes n4 = x0 = mul n1 n2; x1 = min x0 140737488355328; max x1 0
 view %2.2000 : f32[n0,n4] = %0
 view %2.2001 : f32[n4,n3] = %1
 nest %2 -> %5 : f32[n0,n3]
@@ -196,3 +196,11 @@ def test_indices_that_are_checked_stay_where_they_are() -> None:
         np.testing.assert_allclose(A.runN(program, backend=backend)(xs, at, ys), expected, rtol=1e-4)
         with pytest.raises(A.AccelIndexError):
             A.runN(program, backend=backend)(xs, at[:12], ys)
+
+
+@pytest.mark.parametrize("extents", [(0, 3, 70368744177617), (0, 1 << 30, 1 << 31)])
+def test_extents_whose_product_is_none(extents: tuple[int, ...]) -> None:
+    """Nothing has elements: the product may be anything."""
+    xs = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), extents, (0, 0, 0))
+    for backend in ("interpreter", "llvm"):
+        assert untyped.run(A.einsum("ijk,ijk->i", A.use(xs), A.use(xs)), backend=backend).shape == (0,)

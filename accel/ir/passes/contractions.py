@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from math import prod
 
+from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
@@ -42,7 +44,7 @@ from accel.ir.nodes import (
 from accel.ir.passes.apart import apart
 from accel.ir.passes.plain import depends, is_plain, loops, maps
 from accel.labelled.array import Array, Extent, SizeVariable
-from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable, constant
+from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Variable, constant
 
 FIRST_LEAF = 2000
 """Leaves of a nest's label from here on are views of arrays."""
@@ -200,19 +202,21 @@ class _Made:
     views: dict[tuple[Array, tuple[Extent, ...]], Array] = field(default_factory=dict)
 
     def product(self, extents: Sequence[Extent]) -> Extent:
-        """An extent that is the product."""
+        """An extent that is the product. Where that is more than an extent can be, nothing has elements, and any serves."""
         if all(extent.variable is None for extent in extents):
-            whole = 1
-            for extent in extents:
-                whole *= extent.offset
-            return Extent(None, whole)
-        variable = SizeVariable(next(self.numbers))
+            return Extent(None, min(prod(extent.offset for extent in extents), LARGEST_EXTENT))
         statements: list[Compute] = []
-        result: Variable | Extent = extents[0]
+
+        def computed(operator: Operator, left: Operand, right: Operand) -> Variable:
+            statements.append(Compute(Variable(len(statements), I64), operator, (left, right)))
+            return statements[-1].out
+
+        whole: Operand = extents[0]
         for extent in extents[1:]:
-            statements.append(Compute(Variable(len(statements), I64), Operator.MUL, (result, extent)))
-            result = statements[-1].out
-        self.sizes.append(HostSizes((variable,), Function((), Block(tuple(statements), (result,))), None, "einsum"))
+            whole = computed(Operator.MUL, whole, extent)
+        whole = computed(Operator.MAX, computed(Operator.MIN, whole, constant(I64, LARGEST_EXTENT)), constant(I64, 0))
+        variable = SizeVariable(next(self.numbers))
+        self.sizes.append(HostSizes((variable,), Function((), Block(tuple(statements), (whole,)))))
         return Extent(variable, 0)
 
     def view(self, array: Array, shape: tuple[Extent, ...]) -> Array:
