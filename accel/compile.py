@@ -85,7 +85,8 @@ def _lowering(layouts: bool) -> Pass[fusedast.Program, ir.Program]:
     return Pass("lowered", lambda program: lower(program, layouts=layouts), verify_loops, loops_text)
 
 
-_MERGING: Pass[ir.Program, ir.Program] = Pass("ir", merged, verify_loops, loops_text)
+def _merging(machine: Machine) -> Pass[ir.Program, ir.Program]:
+    return Pass("ir", lambda loops: merged(loops, tiles=machine.has_tiles), verify_loops, loops_text)
 
 
 def _scheduling(machine: Machine) -> Pass[ir.Program, ProgramSchedules]:
@@ -107,7 +108,7 @@ def stages(
         planned = through(_planning(options), given, listen)
         fused = through(_FUSION, planned, listen)
         lowered = through(_lowering(layouts), fused, listen)
-        loops = through(_MERGING, lowered, listen)
+        loops = through(_merging(machine), lowered, listen)
         schedules = through(_scheduling(machine), loops, listen)
     return Stages(planned.program, planned.plan, fused, lowered, loops, schedules)
 

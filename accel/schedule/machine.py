@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import ClassVar, TypeAlias, Union
 
 
 @dataclass(frozen=True, slots=True)
 class Processor:
     """Threads that share memory, each with vector registers."""
+
+    has_tiles: ClassVar[bool] = True
+    """Whether products run in tiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,11 @@ class WorkItems:
 
     atomic_bytes: int = 8
     gpu: bool = False
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether products run in tiles."""
+        return self.gpu
 
 
 Machine: TypeAlias = Union[Processor, WorkItems]

@@ -126,6 +126,17 @@ def test_the_reports_speak_of_the_program_s_own_arrays() -> None:
     assert explained.bytes_read == 4 * (7 * 20 + 20 * 6)
 
 
+def test_without_tiles_nothing_is_divided() -> None:
+    """OpenCL's processors run products row by row: there loops keep their order, and are merged if views are enough."""
+    for form, loops in (("ikl,klj->ij", 3), ("ikl,kjl->ij", 4), ("abk,kcd->abcd", 5), ("ijk,jk->i", 2)):
+        given = data(form)
+        staged = loops_of(einsum(form), *given)
+        (nest,) = nests(merged(staged.lowered, tiles=False))
+        assert sum(level.loop is not None for level in levels(nest)) == loops
+        (wanted,) = interpret(staged.lowered, given)
+        assert interpret(merged(staged.lowered, tiles=False), given)[0].tobytes() == wanted.tobytes()
+
+
 def test_products_stay_as_they_are() -> None:
     """Of a row, a column and a fold, batches of them, and what is no product."""
     for form in ("ik,kj->ij", "aik,akj->aij", "aik,kj->aij", "ij,j->i", "ij,ij->ij"):

@@ -50,24 +50,25 @@ FIRST_LEAF = 2000
 """Leaves of a nest's label from here on are views of arrays."""
 
 
-def merged(program: Program) -> Program:
-    """The program, and those of its branches and repetitions, with merged nests."""
+def merged(program: Program, *, tiles: bool = True) -> Program:
+    """The program, and those of its branches and repetitions, with merged nests. tiles: whether products run in tiles; if not,
+    loops keep their order, and are merged where views are all that this takes."""
     sizes = count(1 + max((size.number for size in _sizes(program)), default=-1))
-    return _merged(program, sizes)
+    return _merged(program, sizes, tiles)
 
 
-def _merged(program: Program, sizes: Iterator[int]) -> Program:
-    return replace(program, steps=tuple(new for step in program.steps for new in _steps(step, sizes)))
+def _merged(program: Program, sizes: Iterator[int], tiles: bool) -> Program:
+    return replace(program, steps=tuple(new for step in program.steps for new in _steps(step, sizes, tiles)))
 
 
-def _steps(step: Step, sizes: Iterator[int]) -> Iterable[Step]:
+def _steps(step: Step, sizes: Iterator[int], tiles: bool) -> Iterable[Step]:
     match step:
         case Launch(nest):
-            return _of_nest(nest, sizes) or (step,)
+            return _of_nest(nest, sizes, tiles) or (step,)
         case Branch(_, then, orelse):
-            return (replace(step, then=_merged(then, sizes), orelse=_merged(orelse, sizes)),)
+            return (replace(step, then=_merged(then, sizes, tiles), orelse=_merged(orelse, sizes, tiles)),)
         case Repeat(condition, body):
-            return (replace(step, condition=_merged(condition, sizes), body=_merged(body, sizes)),)
+            return (replace(step, condition=_merged(condition, sizes, tiles), body=_merged(body, sizes, tiles)),)
         case _:
             return (step,)
 
@@ -96,13 +97,13 @@ class _Groups:
     folds: tuple[For, ...]
 
 
-def _of_nest(nest: Nest, sizes: Iterator[int]) -> list[Step] | None:
+def _of_nest(nest: Nest, sizes: Iterator[int], tiles: bool) -> list[Step] | None:
     """The steps that stand for the nest; None if it stays as it is."""
     if not is_plain(nest):
         return None
-    divided = apart(nest)
+    divided = apart(nest) if tiles else nest
     first = maps(loops(nest))
-    sides = _sides(divided, first)
+    sides = _sides(divided, first) if tiles else None
     chosen = nest if sides is None else divided
     every = loops(chosen)
     if sides is not None and first == len(every) - 1 and (sides[0][-1], sides[1][-1]) == (first - 2, first - 1):
