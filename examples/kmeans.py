@@ -1,8 +1,9 @@
 """Lloyd's k-means on scikit-learn's handwritten digits.
 
-The distances of all points to all centroids are never an array: they are folded to the nearest centroid in the loop
-that computes them. `permute` adds every point to its centroid's sum. NumPy's text is a third as long, since it
-broadcasts: it makes an array of all differences.
+The differences of all points and all centroids are never an array: they are squared and added up in the loop that
+computes them, which runs in tiles, as a product of matrices. A second loop finds the nearest centroids. `permute`
+adds every point to its centroid's sum. NumPy's text is a third as long, since it broadcasts: it makes an array of all
+differences.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -28,6 +28,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @pytest.mark.opencl
+@pytest.mark.solver
 @pytest.mark.parametrize(
     ("main", "said"),
     [
@@ -100,12 +101,18 @@ def test_black_scholes_is_one_loop_that_reads_and_writes_each_array_once() -> No
     assert (explanation.loops, dict(explanation.reads), dict(explanation.writes)) == (1, {"n0": 3}, {"n0": 2})
 
 
-def test_no_array_of_distances_is_stored_in_kmeans() -> None:
-    """Distances of all points to all centroids are as many as points times centroids: they exist in a loop only."""
-    explanation = A.explain(kmeans.nearest)
-    made = [array for array in explanation.arrays if array.status != "input"]
-    assert {array.status for array in made if "," in array.type} == {"fused"}
-    assert explanation.loops == 1
+@pytest.mark.solver
+@pytest.mark.parametrize(("cost", "loops", "distances"), [("default", 2, "stored"), ("memory", 1, "fused")])
+def test_no_array_of_differences_is_stored_in_kmeans(
+    cost: Literal["default", "memory"], loops: int, distances: str
+) -> None:
+    """They are as many as points times centroids times dimensions, and exist in a loop only. Distances are stored, so that they
+    are computed in tiles, unless bytes alone count."""
+    explanation = A.explain(kmeans.nearest, cost=cost)
+    made = [array for array in explanation.arrays if array.status != "input" and "," in array.type]
+    assert {array.status for array in made if array.type.count(",") == 2} == {"fused"}
+    assert distances in {array.status for array in made if array.type.count(",") == 1}
+    assert explanation.loops == loops
 
 
 def test_life_is_drawn_generation_after_generation(capsys: pytest.CaptureFixture[str]) -> None:
