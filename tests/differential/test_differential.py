@@ -88,7 +88,7 @@ def test_all_strategies_agree_on_some(seed: int) -> None:
 
 
 def test_a_small_program_has_many_clusterings_which_agree() -> None:
-    assert every_clustering_agrees(2003) > 5
+    assert every_clustering_agrees(2006) > 5
 
 
 @slow
