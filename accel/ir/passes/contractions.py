@@ -228,20 +228,19 @@ class _Made:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop for some that are merged. divided: what finds their indices, if anybody asks."""
+    """A loop for some that are merged, or for one."""
 
     loops: tuple[For, ...]
     index: Stream
     extent: Extent
-    divided: OneToOne
 
 
 def _loop(loops: tuple[For, ...], made: _Made) -> _Loop:
     """One for all of them."""
     if len(loops) == 1:
-        return _Loop(loops, loops[0].index, _extent(loops[0]), OneToOne((), Function((), Block((), ())), ()))
+        return _Loop(loops, loops[0].index, _extent(loops[0]))
     index = Stream(loops[0].index.name + "m", I64)
-    return _Loop(loops, index, made.product([_extent(loop) for loop in loops]), _division(loops, index))
+    return _Loop(loops, index, made.product([_extent(loop) for loop in loops]))
 
 
 def _division(loops: Sequence[For], index: Stream) -> OneToOne:
@@ -318,6 +317,6 @@ def _rewritten(nest: Nest, groups: _Groups, made: _Made) -> list[Step]:
 def _with_divisions(level: Level, fold: _Loop) -> Level:
     """The innermost level, in which the indices of the loops that fold are found where somebody asks for them."""
     needed = {stream for s in (*level.before, *level.after) for stream in flow.needed(s)}
-    if len(fold.loops) == 1 or not needed.intersection(fold.divided.outs):
+    if len(fold.loops) == 1 or needed.isdisjoint(loop.index for loop in fold.loops):
         return level
-    return replace(level, before=(fold.divided, *level.before))
+    return replace(level, before=(_division(fold.loops, fold.index), *level.before))
