@@ -86,6 +86,23 @@ def test_integers_obey_their_laws() -> None:
     assert "generate (λ_. 0)" in program_text(A.map(lambda x: x * 0, xs), of=[xs])
 
 
+def test_both_tails_of_a_distribution_take_one_magnitude() -> None:
+    """erfc of `(-a) c` is that of `-(a c)`, so that backends compute what depends on the magnitude once, with the same bits."""
+    xs = parameter(1, F64)
+
+    def tails(x: AnyExp) -> AnyExp:
+        return A.lift(A.erfc(x * -0.7), A.erfc(-x * -0.7), A.erfc(-x / 2.5), A.erfc(-x * -x))
+
+    text = program_text(A.map(tails, xs), of=[xs])
+    assert text.count(" -0.7") == 1
+    assert text.count("mul x1 x1") == 1
+    x = np.array([0.0, -0.0, 1.5, -1.5, 1e-320, -1e-320, 30.0, -30.0, 1e300, np.inf, -np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        operands = x * -0.7, -x * -0.7, -x / 2.5, -x * -x
+    for found, operand in zip(run_all(*A.unzip4(A.map(tails, use(x)))), operands, strict=True):
+        same(found, run(A.map(A.erfc, use(operand))))
+
+
 def test_dead_leaves_disappear() -> None:
     xs = parameter(1, F64)
     wide = A.map(lambda x: A.lift(x + 1.0, A.exp(x), x * 2.0), xs)

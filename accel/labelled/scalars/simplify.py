@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from functools import cached_property
 from itertools import count
 from typing import TypeAlias, assert_never
 
@@ -42,6 +43,9 @@ _TURNS = 3
 _CHEAP = 64
 """How much both branches of a conditional may cost to be evaluated always."""
 
+_SIGNED = frozenset({Operator.NEG, Operator.MUL, Operator.DIV})
+"""Operators whose result's sign is that of the product of their operands' signs, and of -1."""
+
 _Known: TypeAlias = MutableMapping[Hashable, Variable]
 
 
@@ -58,8 +62,7 @@ def simplify_within(function: Function, ranges: Ranges, *, remainders: bool = Fa
 
     With `remainders`, those that take a few sums or differences at most are written so.
     """
-    fresh = count(1 + max((v.number for v in programs.bound(function)), default=0)) if remainders else None
-    body = _Pass(ranges, ranges, fresh).block(function.body, ChainMap())
+    body = _Pass(function, ranges, remainders).block(function.body, ChainMap())
     body = _live_block(body, range(len(body.results)))
     return _numbered(Function(function.parameters, body))
 
@@ -74,14 +77,21 @@ def select_results(function: Function, wanted: Sequence[int]) -> Function:
 class _Pass:
     """Forward: each variable has a replacement, each computation a value that is known where it dominates.
 
-    `everywhere`: what is known of indices wherever the function runs; `here`: in the block that is being read. `fresh`: numbers
-    of new variables, for remainders that become comparisons; None leaves them.
+    `everywhere`: what is known of indices wherever the function runs; `here`: in the block that is being read.
+    `remainders`: those that take a few comparisons are made of them.
     """
 
-    def __init__(self, everywhere: Ranges, here: Ranges, fresh: Iterator[int] | None) -> None:
-        self._fresh = fresh
+    def __init__(self, function: Function, ranges: Ranges, remainders: bool) -> None:
+        self._function, self._remainders = function, remainders
         self._replaced: dict[Variable, Operand] = {}
-        self._everywhere, self._here = everywhere, here
+        self._signed: dict[Operand, tuple[Operator, tuple[Operand, ...]]] = {}
+        """How negations, products and quotients of floats were computed."""
+        self._everywhere = self._here = ranges
+
+    @cached_property
+    def _fresh(self) -> Iterator[int]:
+        """Numbers of new variables."""
+        return count(1 + max((v.number for v in programs.bound(self._function)), default=0))
 
     def operand(self, operand: Operand) -> Operand:
         match operand:
@@ -149,25 +159,46 @@ class _Pass:
             if not isinstance(simpler, tuple):
                 return simpler
             operator, arguments = simpler
-        if self._fresh is not None and operator in (Operator.MOD, Operator.REM) and out.type is I64:
+        if operator is Operator.ERFC:
+            arguments = (self._sign_last(arguments[0], statements, known),)
+        if self._remainders and operator in (Operator.MOD, Operator.REM) and out.type is I64:
             number, divisor = arguments
             turns = self._here.turns(number, divisor, _TURNS)
             if turns is not None and (operator is Operator.MOD or not turns[0]):
-                return self._turned(arguments, turns, self._fresh, statements, known)
+                return self._turned(arguments, turns, statements, known)
         key = (operator, out.type, arguments)
         found = known.get(key)
         if found is None:
             statements.append(Compute(out, operator, arguments))
             for ranges in {self._everywhere, self._here}:
                 ranges.learn(out, operator, arguments)
+            if operator in _SIGNED and out.type.is_float:
+                self._signed[out] = operator, arguments
             found = known[key] = out
         return found
+
+    def _sign_last(self, operand: Operand, statements: list[Statement], known: _Known) -> Operand:
+        """An operand of `erfc`: `-(a c)` for `(-a) c`, so that both tails of a distribution take the same magnitude.
+
+        The bits are the same. Nowhere else: what a fold adds is fused with it if it is a product, and stays one.
+        """
+        operator, arguments = self._signed.get(operand, (None, ()))
+        if operator not in (Operator.MUL, Operator.DIV):
+            return operand
+        bare = [made[1][0] if (made := self._signed.get(x)) and made[0] is Operator.NEG else x for x in arguments]
+        negations = sum(x != y for x, y in zip(arguments, bare, strict=True))
+        if not negations:
+            return operand
+        kind = operand_type(operand)
+        magnitude = self._compute(Variable(next(self._fresh), kind), operator, tuple(bare), statements, known)
+        if negations == 2:
+            return magnitude
+        return self._compute(Variable(next(self._fresh), kind), Operator.NEG, (magnitude,), statements, known)
 
     def _turned(
         self,
         arguments: tuple[Operand, ...],
         turns: tuple[int, int],
-        fresh: Iterator[int],
         statements: list[Statement],
         known: _Known,
     ) -> Operand:
@@ -176,10 +207,10 @@ class _Pass:
         zero, added, taken = constant(I64, 0), Operator.ADD, Operator.SUB
         steps = [(added, Operator.LT, zero)] * turns[0] + [(taken, Operator.GE, divisor)] * turns[1]
         for operator, comparison, bound in steps:
-            other = self._compute(Variable(next(fresh), I64), operator, (number, divisor), statements, known)
-            outside = self._compute(Variable(next(fresh), BOOL), comparison, (number, bound), statements, known)
+            other = self._compute(Variable(next(self._fresh), I64), operator, (number, divisor), statements, known)
+            outside = self._compute(Variable(next(self._fresh), BOOL), comparison, (number, bound), statements, known)
             choice = (outside, other, number)
-            number = self._compute(Variable(next(fresh), I64), Operator.SELECT, choice, statements, known)
+            number = self._compute(Variable(next(self._fresh), I64), Operator.SELECT, choice, statements, known)
         return number
 
     def _choice(self, statement: If, statements: list[Statement], known: ChainMap[Hashable, Variable]) -> None:

@@ -19,8 +19,14 @@ from accel.support.forks import FORKS, Once
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
-"""Attributes of every function: 512-bit registers where the processor has them."""
+HOST_ATTRIBUTES = (
+    'attributes #0 = { nounwind "frame-pointer"="all" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
+)
+"""Attributes of every function: 512-bit registers where the processor has them, and a register for the frame.
+
+Without that register LLVM cannot align the stack once it finds that registers do not suffice: vectors that it keeps there
+would lie across two lines of the cache each.
+"""
 
 
 _ONE_BY_ONE = ",+prefer-no-gather,+prefer-no-scatter"
