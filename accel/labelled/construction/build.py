@@ -30,10 +30,11 @@ from accel.labelled.number import number
 from accel.labelled.operations import Kind, describe
 from accel.labelled.passes import dead
 from accel.labelled.passes.copies import insert_copies
-from accel.labelled.passes.invariants import hoist_invariants
 from accel.labelled.passes.limit import limit_components
+from accel.labelled.passes.loops.invariants import hoist_invariants
+from accel.labelled.passes.loops.rotation import rotate_loops
+from accel.labelled.passes.loops.spread import spread_inside
 from accel.labelled.passes.products import fuse_products
-from accel.labelled.passes.rotation import rotate_loops
 from accel.labelled.passes.shapes.reshapes import push_reshapes
 from accel.labelled.passes.simplify import simplify
 from accel.labelled.sizes import Sizes
@@ -95,6 +96,7 @@ def _pass(name: str, run: Callable[[Program], Program], copied: bool = False) ->
 
 
 _LOOPS = _pass("loops", lambda program: simplify(number(rotate_loops(hoist_invariants(program))), Sizes()))
+_SPREAD = _pass("spread", lambda program: number(dead.remove(spread_inside(program))))
 _RESHAPES = _pass("reshapes", lambda program: simplify(number(push_reshapes(program)), Sizes()))
 _PRODUCTS = _pass("products", lambda program: _simplified_unless(program, fuse_products(program)))
 _COPIES = _pass("copies", lambda program: number(dead.remove(insert_copies(limit_components(program)))), copied=True)
@@ -116,6 +118,8 @@ def _finish(program: Program, building: Building, products: Rounding) -> Program
         program = through(_RESHAPES, program)
     if products == "fused" and any(describe(operation).kind in (Kind.FOLD, Kind.SEGMENTS) for operation in operations):
         program = through(_PRODUCTS, program)
+    if not kinds.isdisjoint((nodes.Awhile, nodes.Acond)):
+        program = through(_SPREAD, program)
     return through(_COPIES, program)
 
 

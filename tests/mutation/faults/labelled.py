@@ -214,10 +214,17 @@ FAULTS = (
     ),
     Fault(
         "what may fail leaves a loop that may not run",
-        "labelled/passes/invariants.py",
+        "labelled/passes/loops/invariants.py",
         "if self.names.needs(binding) <= known and (certain or not may_fail(binding, there, self.sizes)):",
         "if self.names.needs(binding) <= known:",
         (_LOOPS,),
+    ),
+    Fault(
+        "what only spreads an array is not made again in a loop",
+        "labelled/passes/loops/spread.py",
+        "larger = not operation.shrinking or",
+        "larger =",
+        ("tests/labelled/test_spread.py",),
     ),
     Fault(
         "what depends on a loop's state leaves it",

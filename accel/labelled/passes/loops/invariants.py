@@ -18,8 +18,8 @@ from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Acond, Awhile, Binding, HostCall, Program, Sort
 from accel.labelled.operations import Kind, describe
 from accel.labelled.passes.dependence import Names
+from accel.labelled.passes.loops.rotation import rotated
 from accel.labelled.passes.may_fail import may_fail
-from accel.labelled.passes.rotation import rotated
 from accel.labelled.passes.shapes.factors import Sizes, computed_sizes
 
 
