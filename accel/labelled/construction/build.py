@@ -4,8 +4,8 @@ In: the nodes that the user asks for, and the parameters of the function that th
 leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
 compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
-let folds of products read the factors (`products.py`), bound the size of loops (`limit.py`), let scatters work in place where
-they may (`copies.py`), number (`number.py`).
+let folds of products read the factors (`products.py`), make in loops what only spreads an array (`spread.py`), bound the
+size of loops (`limit.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
 """
 
 from __future__ import annotations
