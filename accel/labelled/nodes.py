@@ -42,11 +42,16 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Backpermute:
-    """`arrays[ix] := inputs[function(ix)]`, checked. `shrinking`: known to have at most as many elements as the inputs."""
+    """`arrays[ix] := inputs[function(ix)]`, checked.
+
+    shrinking: known to have at most as many elements as the inputs.
+    inside: all indices are known to be in bounds by a check that comes before, of extents that have two names.
+    """
 
     function: Function
     inputs: tuple[Array, ...]
     shrinking: bool
+    inside: bool = False
     name: str = field(default="backpermute", compare=False)
 
 

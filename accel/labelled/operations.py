@@ -96,6 +96,8 @@ class Flag(Enum):
     PLACES = "places"
     """Its first results, one for each source, are made in its own order: stored at other indices than those of its loops.
     In that order all elements of its sources are visited, and all that it places."""
+    INSIDE = "inside"
+    """A gather whose indices are known to be in bounds by a check that comes before it."""
     SHRINKING = "shrinking"
     """A gather, or fold of segments, that is known to visit at most as many elements as each source."""
 
@@ -150,6 +152,7 @@ _FINDS = frozenset({Flag.FINDS_SIZES})
 _INEXACT = frozenset({Flag.INEXACT})
 _ORDERED = frozenset({Flag.ORDERED})
 _SHRINKING = frozenset({Flag.SHRINKING})
+_INSIDE = frozenset({Flag.INSIDE})
 _PLACES = frozenset({Flag.PLACES})
 _BACKWARD = frozenset({Flag.BACKWARD})
 _CHOOSES = frozenset({Flag.CHOOSES_SHAPE})
@@ -175,8 +178,9 @@ def describe(operation: Operation) -> Described:
             return Described(Kind.BARRIER, "use")
         case Generate(function, name):
             return Described(Kind.GENERATE, name, (), (function,), _GENERATES)
-        case Backpermute(function, inputs, shrinking, name):
+        case Backpermute(function, inputs, shrinking, inside, name):
             flags = _SHRINKS if shrinking else _BACKPERMUTES
+            flags = flags | _INSIDE if inside else flags
             return Described(Kind.GATHER, name, _as(Role.SOURCE, inputs), (function,), flags)
         case Gather(indices, inputs):
             reads = _as(Role.STREAM, indices) + _as(Role.SOURCE, inputs)

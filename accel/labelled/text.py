@@ -117,8 +117,8 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             return ["generate", _function(function, names)]
         case Map(function, inputs):
             return ["map", _function(function, names), _arrays(inputs, names)]
-        case Backpermute(function, inputs, shrinking):
-            head = "backpermute" + _flags("shrinking" if shrinking else "")
+        case Backpermute(function, inputs, shrinking, inside):
+            head = "backpermute" + _flags("shrinking" if shrinking else "", "inside" if inside else "")
             return [head, _function(function, names), _arrays(inputs, names)]
         case Gather(indices, inputs):
             return ["gather", _group(indices, names), _arrays(inputs, names)]

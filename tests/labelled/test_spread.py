@@ -12,7 +12,8 @@ from accel.ast.tree.types import F64
 from accel.labelled import programs
 from accel.labelled.array import Array
 from accel.labelled.nodes import Program
-from accel.labelled.operations import describe, parts
+from accel.labelled.operations import Flag, describe, parts
+from accel.labelled.passes.shapes.bounds import reads_inside
 from tests.labelled.programs import AnyAcc, AnyArray, AnyExp, parameter, program, same, use
 
 pytestmark = pytest.mark.llvm
@@ -123,6 +124,22 @@ def test_what_a_loop_gives_is_stored() -> None:
     start = A.replicate((2, A.All), v)
     everywhere(A.iterate(2, lambda state: A.zipWith(A.add, state, start), start), np.tile(np.arange(3.0), (2, 1)) * 3)
     everywhere(A.iterate(2, lambda _: start, A.map(A.neg, start)), np.tile(np.arange(3.0), (2, 1)))
+
+
+def test_a_check_before_it_says_that_it_reads_in_bounds() -> None:
+    """The extents of a loop's state have names of their own, which a check in the step finds equal to others."""
+    x, y = parameter(3, F64), parameter(3, F64)
+    loop: AnyAcc = A.iterate(3, lambda state: A.matmul(y, state), x)
+    moved = [
+        binding
+        for part in programs.programs(program([loop], [x, y]))
+        for binding in part.bindings
+        if describe(binding.operation).name in ("replicate", "transpose")
+    ]
+    assert all(map(reads_inside, moved))
+    assert any(Flag.INSIDE in describe(binding.operation).flags for binding in moved)
+    many, others = np.stack([X, Y, X + Y]), np.stack([Y, X, X - Y])
+    everywhere(A.iterate(2, lambda state: A.matmul(use(others), state), use(many)), others @ others @ many)
 
 
 def repeated(y: AnyArray) -> AnyAcc:

@@ -13,8 +13,8 @@ from accel.ir.nodes import Guard, OneToMaybe, Operand, Remap, Scatter, Stream, W
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array
 from accel.labelled.nodes import Binding
+from accel.labelled.passes.shapes.bounds import reads_inside
 from accel.labelled.scalar import Function
-from accel.labelled.scalars.ranges import always_inside
 
 
 def lower_map(
@@ -44,8 +44,7 @@ def lower_backpermute(binding: Binding, operation: labelled.Backpermute, travers
     source = names.index(f"j{binding.label}", len(operation.inputs[0].shape))
     index = applied(source, operation.function, at.index, at.guard)
     statements = [*at.needs, (at.depth, index)] if source else [*at.needs]
-    inside = always_inside(operation.function, binding.arrays[0].shape, operation.inputs[0].shape)
-    return _mapped(binding, source, operation.inputs, inside, statements, traversal, frame)
+    return _mapped(binding, source, operation.inputs, reads_inside(binding), statements, traversal, frame)
 
 
 def lower_gather(binding: Binding, operation: labelled.Gather, traversal: Traversal, frame: Frame) -> Draft:

@@ -43,7 +43,7 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             return _map(node, scope)
         case ast.Backpermute(shape, function, array):
             extents, source = scope.extents(node.name, [shape], node.where), scope.value(array)
-            moved = nodes.Backpermute(scope.function(function), source.leaves, node.shrinking, node.name)
+            moved = nodes.Backpermute(scope.function(function), source.leaves, node.shrinking, name=node.name)
             return _one(scope, moved, node, extents, source.after)
         case ast.Gather(indices, array):
             positions, source = scope.value(indices), scope.value(array)
@@ -234,7 +234,7 @@ def _bounds(
     index = tuple([Variable(axis, I64) for axis in range(len(shape))])
     repeat = Function(index, Block((), index[-1:]))
     first, last = (
-        scope.emit(nodes.Backpermute(repeat, each, False, node.name), [(I64, shape)], node.where)
+        scope.emit(nodes.Backpermute(repeat, each, False, name=node.name), [(I64, shape)], node.where)
         for each in (starts.leaves, last)
     )
     return first[0], last[0], after
@@ -276,7 +276,7 @@ def _replicate(node: ast.Replicate, spec: Sequence[ScalarNode | None], source: V
     index = [Variable(axis, I64) for axis in range(len(spec))]
     kept = tuple([variable for variable, item in zip(index, spec, strict=True) if item is None])
     function = Function(tuple(index), Block((), kept))
-    return _one(scope, nodes.Backpermute(function, source.leaves, False, "replicate"), node, shape)
+    return _one(scope, nodes.Backpermute(function, source.leaves, False, name="replicate"), node, shape)
 
 
 def _slice(node: ast.Slice, spec: Sequence[ScalarNode | None], source: Value, scope: Scope) -> tuple[Value]:
@@ -287,7 +287,7 @@ def _slice(node: ast.Slice, spec: Sequence[ScalarNode | None], source: Value, sc
     given, free = iter(fixed.body.results), iter(index)
     position = tuple([next(free) if item is None else next(given) for item in spec])
     function = simplify(Function(tuple(index), Block(fixed.body.statements, position)))
-    return _one(scope, nodes.Backpermute(function, source.leaves, True, "slice"), node, shape)
+    return _one(scope, nodes.Backpermute(function, source.leaves, True, name="slice"), node, shape)
 
 
 def _require(node: ast.Require, scope: Scope) -> tuple[Value]:

@@ -88,7 +88,9 @@ class _Inlining:
                 self._replaced[load.out] = results[self._place(load)]
             case Backpermute(function, inputs):
                 statements, index = self._applied(function, (), load)
-                statements.append(self._moved(load, inputs, index, self._always_inside(function, inputs[0])))
+                # Not what a check before the backpermute knows: the reader need not come after it.
+                inside = always_inside(function, self._made.arrays[0].shape, inputs[0].shape)
+                statements.append(self._moved(load, inputs, index, inside))
             case Gather(indices, inputs):
                 statements = self._loads(load, indices)
                 index = tuple([each.out for each in statements if isinstance(each, Load)])
@@ -126,9 +128,6 @@ class _Inlining:
     def _moved(self, load: Load, inputs: tuple[Array, ...], index: tuple[Operand, ...], inside: bool) -> Load:
         """The load, from where a backpermute or gather takes its element."""
         return Load(load.out, inputs[self._place(load)], index, self._made.where, check=True, inside_block=inside)
-
-    def _always_inside(self, function: Function, source: Array) -> bool:
-        return always_inside(function, self._made.arrays[0].shape, source.shape)
 
     def _place(self, load: Load) -> int:
         return next(k for k, array in enumerate(self._made.arrays) if array.leaf == load.array.leaf)

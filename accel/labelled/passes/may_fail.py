@@ -38,9 +38,9 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.operations import Flag, describe
+from accel.labelled.passes.shapes.bounds import reads_inside
 from accel.labelled.passes.shapes.factors import Sizes, factors
 from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Variable, While
-from accel.labelled.scalars.ranges import always_inside
 
 _SMALL = 1 << 16
 """Elements that may always be allocated."""
@@ -59,8 +59,8 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
     match operation:
         case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | HostCall() | Awhile():
             return True
-        case Backpermute(function, inputs):
-            return not always_inside(function, binding.arrays[0].shape, inputs[0].shape)
+        case Backpermute():
+            return not reads_inside(binding)
         case Fold(_, initial):
             return initial is None and any(extent.offset < 1 for extent in operation.folded)
         case Reshape(inputs):

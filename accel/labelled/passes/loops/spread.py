@@ -17,8 +17,8 @@ from accel.labelled.array import Array, Extent, Label
 from accel.labelled.nodes import Backpermute, Binding, Program, Reshape
 from accel.labelled.operations import Role, describe, parts, with_parts
 from accel.labelled.passes.dependence import Names
+from accel.labelled.passes.shapes.bounds import reads_inside
 from accel.labelled.scalar import Compute, Function
-from accel.labelled.scalars.ranges import always_inside
 
 _SHIFTS = frozenset({Operator.ADD, Operator.SUB})
 
@@ -83,7 +83,7 @@ def _renamed(binding: Binding, around: Mapping[Label, Binding]) -> Binding:
     inputs = (maker.operation.inputs[maker.arrays.index(array)],)
     return replace(
         binding,
-        operation=replace(maker.operation, inputs=inputs),
+        operation=replace(maker.operation, inputs=inputs, inside=True),
         after=tuple(dict.fromkeys((*maker.after, *binding.after))),
     )
 
@@ -94,7 +94,7 @@ def _spreads(binding: Binding, known: Mapping[Label, Binding]) -> bool:
     if not isinstance(operation, Backpermute) or not _is_shift(operation.function):
         return False
     larger = not operation.shrinking or any(array.label in known for array in operation.inputs)
-    return larger and always_inside(operation.function, binding.arrays[0].shape, operation.inputs[0].shape)
+    return larger and reads_inside(binding)
 
 
 def _is_shift(function: Function) -> bool:

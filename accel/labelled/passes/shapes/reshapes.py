@@ -27,6 +27,7 @@ from accel.labelled import programs
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Backpermute, Binding, Gather, Generate, Map, Program, Reshape
 from accel.labelled.operations import with_parts
+from accel.labelled.passes.shapes.bounds import reads_inside
 from accel.labelled.passes.shapes.factors import Sizes, computed_sizes, factors
 from accel.labelled.passes.shapes.renamed_index import parts, renamed
 from accel.labelled.passes.shapes.whole_folds import fold_whole_arrays, is_blind, with_rank
@@ -91,8 +92,11 @@ def _on_views(
     match source.operation:
         case Map(function) as mapped:
             return replace(mapped, function=_reindexed(function, source, reshape, sizes), inputs=inputs)
-        case Generate(function) | Backpermute(function) as made:
+        case Generate(function) as made:
             return replace(made, function=_reindexed(function, source, reshape, sizes))
+        case Backpermute(function) as moved:
+            inside = moved.inside or (bool(reshape.after) and reads_inside(source))
+            return replace(moved, function=_reindexed(function, source, reshape, sizes), inside=inside)
         case Gather() as gathered:
             return replace(gathered, indices=inputs)
         case _:
