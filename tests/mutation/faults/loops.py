@@ -70,8 +70,8 @@ FAULTS = (
     Fault(
         "every backpermute stays inside",
         "ir/lowering/elementwise.py",
-        "inside = always_inside(operation.function, binding.arrays[0].shape, operation.inputs[0].shape)",
-        "inside = True",
+        "return _mapped(binding, source, operation.inputs, reads_inside(binding), statements, traversal, frame)",
+        "return _mapped(binding, source, operation.inputs, True, statements, traversal, frame)",
         ("tests/ir/test_failures.py",),
     ),
     Fault(
