@@ -156,7 +156,7 @@ def test_equal_nests_share_a_kernel() -> None:
     found = translate(program_schedules(planned, PLAIN.machine), PLAIN)
     text = found.text
     assert len(found.nests) >= 23
-    assert text.count("__kernel") == 2 + 1 + 2  # two maps, the blocks of both folds, two joins
+    assert text.count("__kernel") == 2 + 2 + 2  # two maps, the blocks of both folds, two joins
     assert text.count("typedef struct") == 1
 
 

@@ -15,6 +15,7 @@ import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.machine.buffers import Buffers
+from accel.backends.opencl.backend import memory
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.protocol import HostArray
 from tests.marks import slow
@@ -41,15 +42,18 @@ class Failing:
         if 0 <= self.failing < self.calls:
             raise MemoryError("injected")
 
-    def every(self, backend: str, patch: Callable[[], None]) -> int:
-        """Let each call fail in its turn, in a run of `program`; gives how many there were."""
+    def every(self, backend: str, patch: Callable[[], None], forget: Callable[[], None] = lambda: None) -> int:
+        """Let each call fail in its turn, in a run of `program`; gives how many there were. forget: what is kept for the next
+        run."""
         run = A.runN(program, backend=backend)
         expected = [each.tobytes() for each in run(XS)]
         patch()
+        forget()
         assert [each.tobytes() for each in run(XS)] == expected
         number = self.calls
         for failing in range(number):
             self.calls, self.failing = 0, failing
+            forget()
             with pytest.raises(A.AccelMemoryError, match=r"test_no_memory\.py"):
                 run(XS)
             self.failing = -1
@@ -82,7 +86,10 @@ def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
             taken += take_all(self, (size,))
         return taken
 
-    assert failing.every("opencl", lambda: monkeypatch.setattr(Memory, "take_all", counted)) > 3
+    def patch() -> None:
+        monkeypatch.setattr(Memory, "take_all", counted)
+
+    assert failing.every("opencl", patch, lambda: memory(0).lots.clear()) > 3
 
 
 @slow

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from accel.ast.tree.types import BOOL, ScalarType
@@ -18,6 +19,7 @@ from accel.backends.device import RECORD
 from accel.backends.opencl.launch import Launched, NestLauncher
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
+from accel.backends.opencl.machine.sizes import LOT
 
 if TYPE_CHECKING:
     import pyopencl
@@ -30,6 +32,8 @@ NEAR = 1 << 20
 
 NOBODY = -1
 """In place of a buffer's place, where there is none."""
+
+_BUFFER = attrgetter("buffer")
 
 Code: TypeAlias = "list[Callable[[list[Held | None], list[int]], int | None]]"
 
@@ -62,14 +66,16 @@ class Score:
     """What straight code does. A place is that of a buffer in the call's list at the beginning, or behind all these, in order,
     of one that is taken.
 
-    before, after: the extents. pattern, left: of the buffers before and after. takes: bytes. moves: what is elsewhere at the
-    end, and where from. condition: where the host looks whether the code is to run at all. operations: about how many.
+    before, after: the extents. pattern, left: of the buffers before and after. kinds: how many there are before. takes: bytes.
+    moves: what is elsewhere at the end, and where from. condition: where the host looks whether the code is to run at all.
+    operations: about how many.
     """
 
     before: list[int]
     after: list[int]
     pattern: list[int]
     left: list[int]
+    kinds: int
     takes: Sequence[int]
     actions: Sequence[_Launch | _Fetch]
     moves: Sequence[tuple[int, int]]
@@ -77,6 +83,15 @@ class Score:
     operations: int
     players: dict[bool, list[Player]] = field(default_factory=lambda: {False: [], True: []})
     """Those that no call uses: whose work is the queue's, and whose work is the caller's."""
+
+    def fits(self, buffers: list[Held | None], sizes: list[int]) -> bool:
+        """Whether it says what the code does with these. `pattern(buffers)` is its own then, which takes longer to find out."""
+        if sizes != self.before:
+            return False
+        every, (*firsts, none) = buffers[:RECORD], self.pattern
+        if every != list(map(every.__getitem__, firsts)):
+            return False
+        return len(set(every)) == self.kinds and (none == NOBODY or every[none] is None)
 
     @property
     def repeats(self) -> bool:
@@ -130,6 +145,7 @@ class Tape:
             after=list(sizes),
             pattern=entered,
             left=pattern(buffers),
+            kinds=len(set(places)),
             takes=self._takes,
             actions=self._actions,
             moves=moves,
@@ -171,10 +187,11 @@ class Player:
         self._near = near
         self.queue = near or records.memory.queue
         self._score = score
-        self._first = len(score.pattern) - 1
         self._fetched: dict[int, Held] = {}
-        self._told: dict[int, int] = {}
+        self._told: list[int] = []
         self._epoch = -1
+        self._name = object()
+        self._stays = sum(score.takes) <= LOT
         users: dict[int, list[tuple[pyopencl.Kernel, int]]] = {}
         fetched: list[int] = []
         self._steps: list[Callable[[], object]] = []
@@ -193,32 +210,41 @@ class Player:
                     self._steps.append(partial(self._fetch, place, value))
                 case _:
                     assert_never(action)
-        self._users, self._fetches = list(users.items()), fetched
+        self._first = first = len(score.pattern) - 1
+        # Where these stand in the call's list, at whose end the record is, with what is taken behind it.
+        self._places = [first if place == RECORD else place + (place >= first) for place in users]
+        self._users, self._fetches = list(users.values()), [(place, place + (place >= first)) for place in fetched]
         self.checked = RECORD in users
 
     def take(self) -> list[Held]:
         """The buffers that it takes. Raises `MemoryError`."""
-        return self._memory.take_all(self._score.takes)
+        taken = self._memory.lots.take(self._name, self._memory.take) or self._memory.take_all(self._score.takes)
+        for place, _ in self._fetches:
+            if place >= self._first:
+                taken[place - self._first].known = None
+        return taken
 
     def begin(self, buffers: list[Held | None], taken: list[Held]) -> None:
         """Tell kernels these buffers."""
         if self.checked and buffers[RECORD] is None:
             buffers[RECORD] = self._records.take()
-        if self._epoch != self._memory.epoch:
-            self._told, self._epoch = {}, self._memory.epoch
-        told, first = self._told, self._first
-        for place, users in self._users:
-            held = buffers[place] if place < first else taken[place - first]
-            assert held is not None, "straight code is played without one of its arrays: a bug in accel"
-            buffer = held.buffer
-            if told.get(place) != id(buffer):
-                told[place] = id(buffer) if held.stays else NOBODY
-                for kernel, number in users:
-                    kernel.set_arg(number, buffer)
-        for place in self._fetches:
-            fetched = buffers[place] if place < first else taken[place - first]
+        every = [*buffers, *taken]
+        given = [held for place in self._places if (held := every[place]) is not None]
+        assert len(given) == len(self._places), "straight code is played without one of its arrays: a bug in accel"
+        for place, at in self._fetches:
+            fetched = every[at]
             assert fetched is not None, "what is fetched is not there: a bug in accel"
             self._fetched[place] = fetched
+        names, current = list(map(id, map(_BUFFER, given))), self._epoch == self._memory.epoch
+        if current and names == self._told:
+            return
+        told = self._told if current else [NOBODY] * len(names)
+        self._told, self._epoch = [], self._memory.epoch
+        for users, held, name, known in zip(self._users, given, names, told or [NOBODY] * len(names), strict=True):
+            if name != known:
+                for kernel, number in users:
+                    kernel.set_arg(number, held.buffer)
+        self._told = [name if held.stays else NOBODY for name, held in zip(names, given, strict=True)]
 
     def play(self) -> None:
         """Launch everything, in order."""
@@ -235,9 +261,11 @@ class Player:
                 buffers[place] = entered[source] if source < first else taken[source - first]
         sizes[:] = self._score.after
 
-    def rest(self) -> None:
-        """Let go of buffers."""
+    def rest(self, taken: list[Held]) -> None:
+        """Let go of buffers, also of those that it has taken."""
         self._fetched.clear()
+        if taken and self._stays:
+            self._memory.lots.rest(self._name, taken)
         self._score.players[self._near is not None].append(self)
 
     def _fetch(self, place: int, value: bool | None) -> None:

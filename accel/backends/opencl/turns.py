@@ -16,7 +16,7 @@ from accel.backends.opencl import scores
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
-from accel.backends.opencl.scores import Code, Player, Score, Tape, pattern
+from accel.backends.opencl.scores import Code, Player, Score, Tape
 from accel.backends.sites import Failed
 from accel.errors import AccelMemoryError, here
 
@@ -54,12 +54,11 @@ class Straight:
         player.begin(buffers, taken)
         self.play(player)
         player.end(buffers, taken, sizes)
-        player.rest()
+        player.rest(taken)
 
     def found(self, buffers: list[Held | None], sizes: list[int]) -> Score | None:
         """The score that says what the code does with these."""
-        entered = pattern(buffers)
-        return next((each for each in self._scores if each.before == sizes and each.pattern == entered), None)
+        return next((each for each in self._scores if each.fits(buffers, sizes)), None)
 
     def write(self, buffers: list[Held | None], sizes: list[int], known: Score | None = None) -> bool:
         """Run the code by its instructions, and write its score unless that is `known`; whether it ran to its end."""
@@ -124,12 +123,11 @@ class Turns:
         done, again = 0, True
         while again and (score.repeats or not done):
             turn = done % 2
-            if entered[turn] and all(now is then for now, then in zip(buffers, entered[turn], strict=True)):
+            if entered[turn] == buffers:
                 self._steadily(score, players, entered, turn, buffers)
                 again = False
                 break
-            used = set(map(id, buffers))
-            if not taken[turn] or any(id(held) in used for held in taken[turn]):
+            if not taken[turn] or not set(buffers).isdisjoint(taken[turn]):
                 try:
                     taken[turn] = players[turn].take()
                 except MemoryError:  # see `Straight`
@@ -143,8 +141,10 @@ class Turns:
             done += 1
             self._look(done, buffers)
             again = score.goes_on(buffers, self._records)
-        for player in reversed(players):  # so that they come in the same order again
-            player.rest()
+        for player, done_with in zip(
+            reversed(players), reversed(taken), strict=True
+        ):  # to come in the same order again
+            player.rest(done_with)
         return again
 
     def _steadily(

@@ -1,7 +1,7 @@
 """Folds of everything that a loop visits: a work-group for each block of 4096 elements (design section 8).
 
-Each lane walks through its elements in order, then lanes join; `join.py` does the rest. States that need other lanes get a
-kernel of their own, with only the statements that lead to them.
+Each lane walks through its elements in order, then lanes join; `join.py` does the rest, or the group itself if it is the only
+one. States that need other lanes get a kernel of their own, with only the statements that lead to them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import groupby
 
 from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
+from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import Machine, guarded
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
-from accel.backends.opencl.loops.join import Held, join
+from accel.backends.opencl.loops.join import Held, join, write_results
 from accel.backends.opencl.loops.rows import Rows, around
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody, State
@@ -49,15 +49,20 @@ def blocks_of_lanes(scaffold: Scaffold, flat: Flat, slices: Sequence[Schedule]) 
     count = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
     ends = _ends(scaffold, slices, flat.loops[0].states, count)
     outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
+    is_one = Choice(flat.extents, 1, below=False), Choice(flat.extents, BLOCK + 1, below=True)
+    alone = len(slices) == 1 and not (rows.extents or flat.needed or scaffold.unless) and bool(rows.once_each)
+    finish = needed_for(nest, rows.once_each) if alone else None
     for number, schedule in enumerate(slices):
         kind, steps = _lanes(schedule), {each.state.name: each.step for each in schedule.carried}
         folded = sorted((e for e in ends if e.state.name in steps), key=lambda each: each.state.monoid.exact)
         roots: list[LoopBody] = [steps[each.state.name] for each in folded]
         roots += [] if number else [s for s in mentions.stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
-        _block(body, rows, flat, kind, folded)
+        _block(body, rows, flat, kind, folded, finish)
         items = Amount(flat.extents, BLOCK, rows.extents, kind.width, needed=flat.needed)
         scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width)
+    if alone:
+        scaffold.unless = is_one
     join(scaffold, rows, flat, BLOCK, ends, {})
     return scaffold.done("a work-group per block of a fold")
 
@@ -74,7 +79,10 @@ def _ends(scaffold: Scaffold, slices: Sequence[Schedule], states: Sequence[State
     return found
 
 
-def _block(body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held]) -> None:
+def _block(
+    body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held], finish: frozenset[int] | None
+) -> None:
+    """The kernel. finish: what a group does that has the only block, by identity."""
     writer, width, run = body.writer, kind.width, BLOCK // kind.width
     shared = []
     for number, each in enumerate(ends):
@@ -120,6 +128,12 @@ def _block(body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held]
             writer.line(f"{end.values}[place] = {lanes.values}[0];")
             if lanes.some is not None:
                 writer.line(f"{end.some}[place] = {lanes.some}[0];")
+        if finish is not None:
+            with writer.block(f"if ({flat.total} <= {BLOCK})"):
+                after = Body(writer, body.context, body.types, only=finish)
+                rows.enter(after)
+                found = {each.state.name: each for each in shared if id(each.state) in finish}
+                write_results(after, rows, flat, found, {}, "0", "1")
 
 
 def _join_lanes(writer: Writer, kind: Lanes, shared: Sequence[Held], there: str) -> None:

@@ -71,7 +71,6 @@ def join(
     needed = needed_for(scaffold.nest, rows.once_each)
     if not rows.once_each:
         return
-    states = [state for state in flat.loops[0].states if id(state) in needed]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed)
     writer = body.writer
     writer.line("const position_t row = get_global_id(0);")
@@ -81,17 +80,25 @@ def join(
         if found:
             _pairs(writer, list(found.values()))
         rows.enter(body)
-        rows.finish(body)
-        for state in states:
-            if state.name in found:
-                at = found[state.name]
-                some = "" if at.some is None else f" && {at.some}[first]"
-                final(body, state, f"{at.values}[first]", f"blocks > 0{some}")
-            else:
-                body.bind(state.finals, carries[state.name])
-        body.statements(rows.level.after)
+        write_results(body, rows, flat, found, carries, "first", "blocks > 0")
     # There are few work-items: compilers need not make vectors of them, which takes some of them a while.
     scaffold.kernel("join", writer.text, Amount(rows.extents), serial=True, when=when)
+
+
+def write_results(
+    body: Body, rows: Rows, flat: Flat, ends: Mapping[str, Held], carries: Mapping[str, str], first: str, there_are: str
+) -> None:
+    """Write what runs once for a row, after its blocks have joined. first: where what they came to stands. there_are: whether
+    there is a block. `ends`, by the state's name, and `carries`: see `join`."""
+    rows.finish(body)
+    for state in flat.loops[0].states:
+        if state.name in ends:
+            at = ends[state.name]
+            some = "" if at.some is None else f" && {at.some}[{first}]"
+            final(body, state, f"{at.values}[{first}]", f"{there_are}{some}")
+        elif body.only is None or id(state) in body.only:
+            body.bind(state.finals, carries[state.name])
+    body.statements(rows.level.after)
 
 
 def _pairs(writer: Writer, ends: Sequence[Held]) -> None:

@@ -24,7 +24,7 @@ from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.opencl.machine.failures import failure
 from accel.backends.opencl.machine.host_memory import FEW, LITTLE, Fetched, alignment, plain, reached, reaches
-from accel.backends.opencl.machine.sizes import size_class
+from accel.backends.opencl.machine.sizes import Lots, size_class
 from accel.backends.opencl.machine.staging import Staging
 from accel.backends.protocol import HostArray
 from accel.backends.residence import DeviceMemory
@@ -98,6 +98,7 @@ class Memory:
         self._total = int(device.global_mem_size)
         self._small = self._total >> 14
         self._free: dict[int, list[tuple[int, pyopencl.Buffer]]] = {}
+        self.lots: Lots[Held] = Lots()
         self._numbers = count()
         self._used: dict[int, int] = {}
         self._calls = count()
@@ -124,7 +125,8 @@ class Memory:
     @property
     def use(self) -> DeviceMemory:
         """What is used now."""
-        return DeviceMemory(sum(self._used.copy().values()), self._unused, self._total)
+        lots = self.lots.unused
+        return DeviceMemory(sum(self._used.copy().values()) - lots, self._unused + lots, self._total)
 
     @property
     def _unused(self) -> int:
@@ -202,6 +204,7 @@ class Memory:
 
     def empty(self) -> None:
         """Let go of the buffers that are unused."""
+        self.lots.clear()
         unused, self._free = self._free, {}
         self.epoch = next(self._epochs)
         unused.clear()
