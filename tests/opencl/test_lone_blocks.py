@@ -35,7 +35,7 @@ def greatest(xs: Floats) -> A.Acc[A.Scalar[np.float64]]:
 def composed(xs: Ints) -> Any:
     """A fold whose order shows, and what two of its parts come to."""
     lines = A.map(lambda x: A.lift(x % 5 + 1, x % 7), xs)
-    a, b = A.unzip(A.fold(lambda f, g: (f[0] * g[0], f[0] * g[1] + f[1]), (1, 0), lines))
+    a, b = A.unzip(A.fold(lambda f, g: A.lift(f[0] * g[0], f[0] * g[1] + f[1]), (1, 0), lines))
     return A.zipWith(lambda x, y: x - y, a, b), a
 
 

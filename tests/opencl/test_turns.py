@@ -214,7 +214,7 @@ def test_results_of_the_same_buffers_are_told_apart(launched: list[str]) -> None
 
 
 def test_memory_is_flat() -> None:
-    """No buffer stays with a score."""
+    """No more buffers stay with a score than the first time."""
     require_device()
     (device,) = [each for each in A.devices() if each.backend == "opencl:0"]
     run, given = on_device(smoothed), np.random.default_rng(5).random(1000)

@@ -1,9 +1,9 @@
 """Straight code and turns of loops, played from scores (`scores.py`) where they have been written before.
 
 In: what makes the instructions of straight code, or of a turn. Out: what runs them. A score is kept for as long as the program
-is, but buffers are only a call's own. Turns of a loop that lead to the like of themselves are played by two players in turn,
-with buffers of their own for the loop: so from the third turn on each finds its state where it did before, and turns are lists
-of launches of which nothing is to be told to any kernel.
+is, but buffers are only a call's own, small ones those of a player. Turns of a loop that lead to the like of themselves are
+played by two players in turn, with buffers of their own for the loop: so from the third turn on each finds its state where it
+did before, and turns are lists of launches of which nothing is to be told to any kernel.
 """
 
 from __future__ import annotations

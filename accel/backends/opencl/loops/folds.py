@@ -130,10 +130,10 @@ def _block(
                 writer.line(f"{end.some}[place] = {lanes.some}[0];")
         if finish is not None:
             with writer.block(f"if ({flat.total} <= {BLOCK})"):
-                after = Body(writer, body.context, body.types, only=finish)
-                rows.enter(after)
+                behind = Body(writer, body.context, body.types, only=finish)
+                rows.enter(behind)
                 found = {each.state.name: each for each in shared if id(each.state) in finish}
-                write_results(after, rows, flat, found, {}, "0", "1")
+                write_results(behind, rows, flat, found, {}, "0", "1")
 
 
 def _join_lanes(writer: Writer, kind: Lanes, shared: Sequence[Held], there: str) -> None:
