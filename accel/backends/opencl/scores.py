@@ -235,16 +235,18 @@ class Player:
             fetched = every[at]
             assert fetched is not None, "what is fetched is not there: a bug in accel"
             self._fetched[place] = fetched
-        names, current = list(map(id, map(_BUFFER, given))), self._epoch == self._memory.epoch
-        if current and names == self._told:
+        names, epoch = list(map(id, map(_BUFFER, given))), self._memory.epoch
+        if names == self._told and epoch == self._epoch:
             return
-        told = self._told if current else [NOBODY] * len(names)
-        self._told, self._epoch = [], self._memory.epoch
-        for users, held, name, known in zip(self._users, given, names, told or [NOBODY] * len(names), strict=True):
-            if name != known:
+        known = self._told if self._told and epoch == self._epoch else [NOBODY] * len(names)
+        self._told, self._epoch = [], epoch
+        for at, (users, held, before) in enumerate(zip(self._users, given, known, strict=True)):
+            if names[at] != before:
                 for kernel, number in users:
                     kernel.set_arg(number, held.buffer)
-        self._told = [name if held.stays else NOBODY for name, held in zip(names, given, strict=True)]
+                if not held.stays:
+                    names[at] = NOBODY
+        self._told = names
 
     def play(self) -> None:
         """Launch everything, in order."""

@@ -141,10 +141,8 @@ class Turns:
             done += 1
             self._look(done, buffers)
             again = score.goes_on(buffers, self._records)
-        for player, done_with in zip(
-            reversed(players), reversed(taken), strict=True
-        ):  # to come in the same order again
-            player.rest(done_with)
+        for turn in (1, 0):  # so that they come in the same order again
+            players[turn].rest(taken[turn])
         return again
 
     def _steadily(

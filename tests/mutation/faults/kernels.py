@@ -25,8 +25,8 @@ FAULTS = (
     Fault(
         "kernels are not told of other buffers",
         "backends/opencl/scores.py",
-        "if name != known:",
-        "if known == NOBODY:",
+        "if names[at] != before:",
+        "if before == NOBODY:",
         ("tests/opencl/test_turns.py::test_bits_are_the_references",),
     ),
     Fault(
