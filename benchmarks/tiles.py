@@ -82,6 +82,16 @@ def exponential(x: Matrix, y: Matrix) -> Matrix:
     return A.map(A.exp, A.matmul(x, y))
 
 
+def nearest(x: Matrix, y: Matrix) -> A.Acc[A.Vector[np.int64]]:
+    """For each row of x the row of y that is nearest."""
+    return A.argmin(distances(x, y))
+
+
+def greatest(x: Matrix, y: Matrix) -> Vector:
+    """The greatest of each row of a product."""
+    return A.fold1(A.max, A.matmul(x, y))
+
+
 def weighted(x: Matrix, y: Matrix, weights: Vector) -> Matrix:
     """Each product of the sums times a weight."""
     return A.einsum("ij,jk,j->ik", x, y, weights)
@@ -110,6 +120,13 @@ def rows(size: int, size_of_distances: int) -> Iterator[Row]:
     for width in WIDTHS:
         points = floats(size_of_distances, width), floats(size_of_distances, width)
         yield Row(f"distances of rows of {width}", points, ours(distances), {"NumPy by a product": (by_product, 1)})
+    points = floats(4 * size_of_distances, 8), floats(4 * size_of_distances, 8)
+    least = {"NumPy": (lambda x, y: by_product(x, y).argmin(1), 1.0)}
+    yield Row("nearest of rows of 8", points, ours(nearest), {"own distances": (ours(distances), 1.0)} | least)
+    for width in (8, 32):
+        thin = floats(8 * size, width), floats(width, 8 * size)
+        others = {"own product": (ours(product), 1.0), "NumPy": (lambda x, y: (x @ y).max(1), 1.0)}
+        yield Row(f"greatest of rows, sums of {width}", thin, ours(greatest), others)
     x, y, bias = floats(size, size), floats(size, size), floats(size)
     alone = {"own product": (ours(product), 1.0)}
     by_hand = {"Numba": (compiled_loops, 1.0)} if find_spec("numba") else {}

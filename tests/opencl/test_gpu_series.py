@@ -211,7 +211,7 @@ def test_rows_of_other_lengths_stand_in_no_series(platform: str) -> None:
     assert series
     assert all(len(each) == 1 for each in lengths)
     with pytest.raises(AccelInternalError, match="has rows of another length"):
-        verify_series(replace(series[0], nests=tuple(mentions.nests(planned))), lambda nest: in_groups(nest, GPU))
+        verify_series(replace(series[0], nests=tuple(mentions.nests(planned))), lambda nest, _: in_groups(nest, GPU))
 
 
 def constantly(width: int) -> Callable[[SizeVariable], int]:

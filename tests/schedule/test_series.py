@@ -9,7 +9,10 @@ from typing import Any, TypeAlias
 import pytest
 
 import accel as A
+from accel import settings
+from accel.backends.protocol import HostArray
 from accel.errors import AccelInternalError
+from accel.explanation.explain import subject
 from accel.ir.nodes import Program
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.nodes import Series
@@ -73,6 +76,47 @@ def columns(xs: Handle) -> Handle:
     return A.zipWith(A.mul, xs, A.replicate((A.unlift(xs.shape)[0], A.All), sums))
 
 
+def distances(xs: Handle) -> Handle:
+    """Between the rows of a matrix."""
+    rows = A.unlift(xs.shape)[0]
+    pairs = A.zipWith(A.sub, A.replicate((A.All, rows, A.All), xs), A.replicate((rows, A.All, A.All), xs))
+    return A.fold(A.add, 0, A.map(lambda v: v * v, pairs))
+
+
+def apart(function: Callable[..., object], *arrays: HostArray) -> Program:
+    """The loops of a function, in which those of products stand for themselves: they slow down what shares them."""
+    return subject(function, arrays, settings.changed({"strategy": "greedy"})).staged.loops
+
+
+def test_what_folds_the_rows_of_a_product() -> None:
+    """The product runs in tiles, and is the first of the series."""
+    found = found_in(apart(lambda xs: A.argmin(distances(xs)), floats(5, 7)))
+    assert list(map(series_text, found)) == ["series of %1, %5: rows of %4, %6.1; passes %4"]
+
+
+def test_products_are_first() -> None:
+    """Behind one there is a series without it, for sizes of other tiles; before one there are none."""
+
+    def shares(xs: Handle) -> Handle:
+        lifted = centred(distances(centred(xs)))
+        return A.matmul(A.zipWith(A.sub, lifted, along(A.fold1(A.max, lifted), lifted)), xs)
+
+    assert list(map(series_text, found_in(apart(shares, floats(5, 7))))) == [
+        "series of %1, %2: rows of %0, %1, %3",
+        "series of %4, %8, %9: rows of %7, %8, %10, %11; passes %7",
+        "series of %8, %9: rows of %7, %8, %10, %11",
+    ]
+
+
+def test_batches_of_products_are_in_no_series() -> None:
+    def largest(xs: Handle, ys: Handle) -> Handle:
+        scores: Handle = A.matmul(xs, ys)
+        return A.fold1(A.max, scores)
+
+    loops = apart(largest, floats(3, 5, 7), floats(3, 7, 4))
+    assert not found_in(loops)
+
+
 OTHERS: dict[str, Callable[[Handle], object]] = {
     "one nest": lambda xs: A.map(lambda x: x + 1, xs),
     "a fold of all rows": lambda xs: A.map(lambda x: x - A.the(A.foldAll(A.add, 0, xs)), xs),
@@ -112,3 +156,6 @@ def test_what_does_not_hold_is_found() -> None:
         verify_series(replace(found, nests=found.nests[::-1]), on_processor)
     with pytest.raises(AccelInternalError, match="what is passed is not visited by rows"):
         verify_series(replace(found, rows=()), on_processor)
+    (product,) = lowered(lambda xs: distances(xs), floats(5, 7)).nests
+    with pytest.raises(AccelInternalError, match="does not run by rows"):
+        verify_series(replace(found, nests=(*found.nests, product)), on_processor)

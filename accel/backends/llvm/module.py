@@ -21,6 +21,7 @@ from accel.backends.llvm.states.analysis import plan
 from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.series import Member, SeriesText
+from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.backends.llvm.text.code import METADATA
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.late import Late
@@ -82,14 +83,19 @@ def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
 def _modules(written: Sequence[tuple[NestText, Sequence[Alternative]]], series: Sequence[Series]) -> Modules:
     first: dict[str, NestText] = {}
     members: dict[Nest, Member] = {}
+    leading = {each.nests[0] for each in series}
     for text, others in written:
         schedule.write(text, others)
+        apart = [each for each in others if not isinstance(each, RowsAtOnce)]
+        tiles = [each for each in others if isinstance(each, Tiles)] if text.nest in leading else []
+        in_tiles = next((found for found in (each.rows() for each in tiles) if found is not None), None)
+        if in_tiles is not None:
+            in_tiles.write()
+            apart = [each for each in apart if each not in tiles]
         alike = ""
         if len(written) > 1:
             alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
-        members[text.nest] = Member(
-            text, first.setdefault(alike, text).name, [each for each in others if not isinstance(each, RowsAtOnce)]
-        )
+        members[text.nest] = Member(text, first.setdefault(alike, text).name, apart, in_tiles)
     together = [
         SeriesText(f"series{number}", each, [members[nest] for nest in each.nests])
         for number, each in enumerate(series)

@@ -21,8 +21,12 @@ BLOCK_BYTES = 1 << 18
 LONGEST_BYTES = 1 << 20
 """Of the longest row of all arrays: longer ones are in no such cache."""
 
+LONGEST_OF_TILES = 1 << 17
+"""The same where the first nest runs in tiles, of which more rows are in work at once."""
+
 ENOUGH_ROWS = 4
-"""Rows for each thread, where they are many bytes: with fewer, threads would have more or less of them."""
+"""Rows for each thread, where they are many bytes: with fewer, threads would have more or less of them. It is twice as many as
+are in work at once at least, where these are more than one row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,21 @@ class Together:
     text: SeriesText
     block_bytes: int
 
+    @property
+    def longest_bytes(self) -> int:
+        """Of a row of all arrays, for which nests run together."""
+        return LONGEST_OF_TILES if self.rows_at_least > 1 else LONGEST_BYTES
+
+    @property
+    def rows_at_least(self) -> int:
+        """That are in work at once, of those that there are; others are a multiple of it."""
+        return self.text.rows_at_least
+
+    @property
+    def enough_rows(self) -> int:
+        """For each thread."""
+        return max(ENOUGH_ROWS, 2 * self.rows_at_least)
+
     def threads(self, most: int) -> int:
         """How many take part, of those that there are."""
         return min(most, MOST_PLACES) if self.series.passed else most
@@ -43,6 +62,7 @@ class Together:
     ) -> SeriesLauncher[HostArray]:
         """What runs it: see `accel.backends.device.SeriesLauncher`."""
         series, text, kernel, block_bytes = self.series, self.text, self.kernel, self.block_bytes
+        longest_bytes, rows_at_least = self.longest_bytes, self.rows_at_least
         arrays = [slots.array(array) for array in text.arrays]
         sizes_at = [slots.size(variable) for variable in text.sizes]
         pack = struct.Struct(f"{4 + len(arrays) + len(sizes_at)}q").pack
@@ -55,13 +75,14 @@ class Together:
         ]
         passed = [slots.array(array) for array in series.passed]
         threads = self.threads(threads)
+        enough = self.enough_rows * threads
 
         def run(buffers: list[HostArray | None], sizes: list[int]) -> bool:
             (count,) = count_of(sizes)
             width = sum([size * prod(shape(sizes)) for size, shape in rows])
-            if not width or width > LONGEST_BYTES or (count < ENOUGH_ROWS * threads and count * width > LONGEST_BYTES):
+            if not width or width > longest_bytes or (count < enough and count * width > LONGEST_BYTES):
                 return False
-            at_once = max(1, min(count, block_bytes // width))
+            at_once = min(count, max(1, block_bytes // width // rows_at_least) * rows_at_least)
             for slot, element, shape, is_passed in results:
                 extents = shape(sizes)
                 if 0 in extents:

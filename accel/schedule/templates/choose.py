@@ -40,7 +40,7 @@ from accel.schedule.templates.gpu.scatters import scatters
 from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, lined_rows, merged_rows, rows
-from accel.schedule.templates.series import ByRows, Rows, on_processor, program_series, verify_series
+from accel.schedule.templates.series import ByRows, Rows, on_processor, program_series, tiles_of_rows, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import NestSchedules, Parts, ProgramSchedules, Way
@@ -152,18 +152,24 @@ def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
 def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
     """Those of all nests of a program, and its series."""
     every = tuple(schedules(nest, machine) for nest in dict.fromkeys(mentions.nests(program)))
-    found = {each.nest: _by_rows(each, machine) for each in every}
-    return ProgramSchedules(machine, every, program_series(program, found.__getitem__), mentions.read(program))
+    found = {(each.nest, first): _by_rows(each, machine, first) for each in every for first in (False, True)}
+
+    def by_rows(nest: Nest, first: bool) -> Rows:
+        return found[nest, first]
+
+    return ProgramSchedules(machine, every, program_series(program, by_rows), mentions.read(program))
 
 
-def _by_rows(made: NestSchedules, machine: Machine) -> Rows:
-    """Whether rows of the nest run on threads and no template suits it that visits more than one at a time; or in groups of a
-    GPU's work-items. Other devices have no series."""
+def _by_rows(made: NestSchedules, machine: Machine, first: bool) -> Rows:
+    """Whether rows of the nest run on threads and no template suits it that visits more than one at a time, unless it is the
+    first of a series and runs in tiles; or in groups of a GPU's work-items. Other devices have no series."""
     match machine:
         case Processor():
-            pieces = made.last.pieces
-            other = any(isinstance(way.finding, Tile | Blocks | Columns | ColumnScans) for way in made.ways)
-            return {1: ()} if pieces and pieces[0].kind is Kind.PARALLEL and not other else {}
+            pieces, findings = made.last.pieces, [way.finding for way in made.ways]
+            other = any(isinstance(finding, Blocks | Columns | ColumnScans) for finding in findings)
+            tiles = [finding for finding in findings if isinstance(finding, Tile)]
+            alone = not tiles or (first and all(map(tiles_of_rows, tiles)))
+            return {1: ()} if pieces and pieces[0].kind is Kind.PARALLEL and alone and not other else {}
         case WorkItems():
             return in_groups(made.nest, machine)
         case _:
@@ -176,7 +182,7 @@ def _by_rows_again(machine: Machine) -> ByRows:
         case Processor():
             return on_processor
         case WorkItems():
-            return lambda nest: in_groups(nest, machine)
+            return lambda nest, _: in_groups(nest, machine)
         case _:
             assert_never(machine)
 

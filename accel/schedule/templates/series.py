@@ -2,7 +2,8 @@
 
 In: a loop program. Out: its series. The outermost loops of a series' nests have the same extents, carry nothing, and of what
 those before it made a nest reads only rows of its own number: so these can be made just before. Softmax and normalisations of
-rows are series of folds and maps, which then read memory once.
+rows are series of folds and maps, which then read memory once. On threads the first nest may run in tiles, as products do: what
+folds the rows of distances reads them from cache.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from accel.schedule.templates.blocks import blocks
 from accel.schedule.templates.column_scans import column_scans
 from accel.schedule.templates.columns import columns
 from accel.schedule.templates.rows import on_threads
-from accel.schedule.templates.tile import tile
+from accel.schedule.templates.tile import Tile, tile
 
 Row: TypeAlias = "tuple[Extent, ...]"
 """How long the rows of a nest are, as a product, where all nests of a series must have rows of one length; else nothing."""
@@ -51,8 +52,8 @@ Row: TypeAlias = "tuple[Extent, ...]"
 Rows: TypeAlias = Mapping[int, Row]
 """How a nest may run by rows: by how many of its outermost loops number them. Nothing if it does not."""
 
-ByRows: TypeAlias = Callable[[Nest], Rows]
-"""Which nests run by rows."""
+ByRows: TypeAlias = Callable[[Nest, bool], Rows]
+"""Which nests run by rows; the flag says whether the nest is the first one of a series."""
 
 
 def program_series(program: Program, by_rows: ByRows) -> tuple[Series, ...]:
@@ -74,10 +75,21 @@ def program_series(program: Program, by_rows: ByRows) -> tuple[Series, ...]:
 
 
 def _series(draft: _Draft, program: Program) -> Iterator[Series]:
-    """One series of nests that may be one, if that is worth it: some array has rows that several of them visit."""
+    """One series of nests that may be one, if that is worth it: some array has rows that several of them visit. Behind a nest
+    that may only be the first there is one of the others, for launches whose sizes do not suit that nest."""
     nests = draft.nests
     if len(nests) < 2:
         return
+    yield from _worth_it(draft, program)
+    if not draft.by_rows(nests[0], False):
+        others = _Draft(draft.by_rows)
+        for nest in nests[1:]:
+            others.add(nest)
+        yield from _series(others, program)
+
+
+def _worth_it(draft: _Draft, program: Program) -> Iterator[Series]:
+    nests = draft.nests
     outer = min(draft.ways)
     every = [rows(nest, outer) for nest in nests]
     whole = {array for found in every for array, by_rows in found.items() if not by_rows}
@@ -94,8 +106,8 @@ def verify_series(series: Series, by_rows: ByRows) -> None:
     """Raises `AccelInternalError` unless the nests may run together, and what is passed is made before it is read."""
     outer = len(series.extents)
 
-    def as_here(nest: Nest) -> Rows:
-        return {number: row for number, row in by_rows(nest).items() if number == outer}
+    def as_here(nest: Nest, first: bool) -> Rows:
+        return {number: row for number, row in by_rows(nest, first).items() if number == outer}
 
     draft, reason = _Draft(as_here), None
     for nest in series.nests:
@@ -121,12 +133,12 @@ class _Draft:
     def __init__(self, by_rows: ByRows) -> None:
         self.nests: list[Nest] = []
         self.ways: dict[int, _Way] = {}
-        self._by_rows = by_rows
+        self.by_rows = by_rows
         self._visited: set[Array] = set()
 
     def against(self, nest: Nest) -> str | None:
         """Why a nest may not be the next one; None if it may."""
-        found = self._by_rows(nest) if _may_wait(nest) else {}
+        found = self._rows_of(nest) if _may_wait(nest) else {}
         if any(output.array in self._visited for output in nest.outputs):
             return f"%{nest.label} makes what is needed before"
         reasons = [self._against(nest, outer, row) for outer, row in found.items()]
@@ -150,10 +162,13 @@ class _Draft:
 
     def add(self, nest: Nest) -> None:
         """The next nest."""
-        found = {outer: row for outer, row in self._by_rows(nest).items() if self._against(nest, outer, row) is None}
+        found = {outer: row for outer, row in self._rows_of(nest).items() if self._against(nest, outer, row) is None}
         self.ways = {outer: self._with(nest, outer, row) for outer, row in found.items()}
         self._visited.update(rows(nest, 1))
         self.nests.append(nest)
+
+    def _rows_of(self, nest: Nest) -> Rows:
+        return self.by_rows(nest, not self.nests)
 
     def _with(self, nest: Nest, outer: int, row: Row) -> _Way:
         old, found = self.ways.get(outer, _Way((), {})), rows(nest, outer)
@@ -182,10 +197,19 @@ def _may_wait(nest: Nest) -> bool:
     return not any(isinstance(statement, While) for statement in inner)
 
 
-def on_processor(nest: Nest) -> Rows:
-    """By rows as threads run them: no template suits the nest that visits more than one row at a time."""
-    alone = on_threads(nest) and not any(suited(nest) for suited in (tile, columns, column_scans, blocks))
+def on_processor(nest: Nest, first: bool) -> Rows:
+    """By rows as threads run them: no template suits the nest that visits more than one row at a time. The first one may run in
+    tiles of some rows."""
+    in_tiles = tile(nest)
+    if in_tiles is not None:
+        return {1: ()} if first and on_threads(nest) and tiles_of_rows(in_tiles) else {}
+    alone = on_threads(nest) and not any(suited(nest) for suited in (columns, column_scans, blocks))
     return {1: ()} if alone else {}
+
+
+def tiles_of_rows(found: Tile) -> bool:
+    """Whether the rows of tiles are those of the nest's outermost loop: there are no loops around."""
+    return not found.batch
 
 
 def rows(nest: Nest, outer: int) -> Mapping[Array, bool]:

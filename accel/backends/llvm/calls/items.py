@@ -12,7 +12,7 @@ from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.names import sorter_symbol
 from accel.backends.llvm.calls.writer import FAIL, Writer
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
-from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
+from accel.backends.llvm.series import LONGEST_BYTES, Together
 from accel.backends.llvm.sorting.order import Order
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
@@ -275,13 +275,15 @@ def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
         row = writer.product(writer.shape(array.shape[1:]), str(array.element.bytes))
         width = code.emit(f"add i64 {width}, {row}")
     all_bytes = code.emit(f"mul i64 {count}, {width}")
-    few = code.emit(f"icmp slt i64 {count}, {ENOUGH_ROWS * threads}")
+    few = code.emit(f"icmp slt i64 {count}, {together.enough_rows * threads}")
     much = code.emit(f"icmp sgt i64 {all_bytes}, {LONGEST_BYTES}")
     uneven = code.emit(f"and i1 {few}, {much}")
-    for wrong in (f"icmp slt i64 {width}, 1", f"icmp sgt i64 {width}, {LONGEST_BYTES}", f"icmp ne i1 {uneven}, false"):
+    longest, least = together.longest_bytes, together.rows_at_least
+    for wrong in (f"icmp slt i64 {width}, 1", f"icmp sgt i64 {width}, {longest}", f"icmp ne i1 {uneven}, false"):
         writer.unless(code.emit(f"xor i1 {code.emit(wrong)}, true"), behind)
-    fitting = routine.least(code.emit(f"sdiv i64 {together.block_bytes}, {width}"), count)
-    at_once = code.emit(f"select i1 {code.emit(f'icmp slt i64 {fitting}, 1')}, i64 1, i64 {fitting}")
+    fitting = code.emit(f"and i64 {code.emit(f'sdiv i64 {together.block_bytes}, {width}')}, {-least}")
+    fitting = code.emit(f"select i1 {code.emit(f'icmp slt i64 {fitting}, {least}')}, i64 {least}, i64 {fitting}")
+    at_once = routine.least(fitting, count)
     places = code.emit(f"mul i64 {at_once}, {threads}")
     for nest in series.nests:
         for output in nest.outputs:

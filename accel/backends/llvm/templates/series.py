@@ -1,7 +1,8 @@
 """Series of nests as functions: `@<name>(block)` runs all of them, some rows at a time, on the calling thread or on all.
 
-The nests' own functions `@<nest>_body` run the rows; here is what fills their frames, asks whether rows suit them at these
-extents, and goes from block to block of rows. What a nest passes to the next ones lies in memory for one block a thread.
+The nests' own functions `@<nest>_body`, or `@<nest>_rows` of one that runs in tiles, run the rows; here is what fills their
+frames, asks whether rows suit them at these extents, and goes from block to block of rows. What a nest passes to the next ones
+lies in memory for one block a thread.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from accel.backends.llvm.loops.chunks import chunk_of, nanoseconds
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.templates.tile.ways.rows import UNSUITED as ROWS_UNSUITED
+from accel.backends.llvm.templates.tile.ways.rows import RowsInTiles
 from accel.backends.llvm.text.routine import WORD, Routine
 from accel.backends.llvm.text.words import FAILED
 from accel.ir import mentions
@@ -28,21 +31,27 @@ AT_ONCE, PLACES, FRAMES = 1, 2, 3
 """Words of a series' own frame behind `FAILED`: rows that are in work at once, a bit for each place that a thread uses for what
 is passed; then for each nest its frame and how many iterations of its body a row is."""
 
+ROWS_OF_TILES = 32
+"""Rows that are in work at once at least, a power of two, where the first nest runs in tiles: these bring columns into
+registers, or copy them, for as many."""
+
 MOST_PLACES = 64
 """So many threads may take part where something is passed."""
 
 DONE, FAULT, INTERRUPTED, UNSUITED = range(4)
-"""What `@<name>` gives. `FAULT`: a check failed; `UNSUITED`: nothing is done, the nests must run one after the other."""
+"""What `@<name>` gives. `FAULT`: a check failed. `INTERRUPTED`: by the user, or nothing is done since a Python exception is set
+or the program is to begin again (`text/late.py`). `UNSUITED`: nothing is done, the nests must run one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """One nest of a series. body: the name of the function that runs its rows, which nests that are alike share. alternatives:
-    those that are better at their extents than a series."""
+    those that are better at their extents than a series. rows: those in tiles, if the nest may run in such."""
 
     text: NestText
     body: str
     alternatives: Sequence[Alternative]
+    rows: RowsInTiles | None = None
 
 
 class SeriesText:
@@ -55,6 +64,7 @@ class SeriesText:
         self.sizes: Sequence[SizeVariable] = list(dict.fromkeys(s for frame in frames for s in frame.sizes))
         self._series = series
         self._members = members
+        self.rows_at_least = ROWS_OF_TILES if members[0].rows is not None else 1
 
     def routines(self) -> list[Routine]:
         """All functions; those of the nests must have been written before."""
@@ -76,7 +86,8 @@ class SeriesText:
         if loops is not None:
             positions = Flat(text, loops).positions(levels)
             iterations, total = code.emit(f"sdiv i64 {positions}, {total}"), positions
-        time = nanoseconds(text, levels, loops or [loop], total)
+        rows = self._members[number].rows
+        time = nanoseconds(text, levels, loops or [loop], total) if rows is None else rows.time(levels)
         schedule.note_streaming(text, levels, total, 0 if self._is_read_later(number) else text.plan.each)
         routine.store("double", time, "%time")
         failed = routine.load("i64", levels.view.address(FAILED))
@@ -123,8 +134,11 @@ class SeriesText:
                 moved = code.emit(f"getelementptr i8, ptr {data}, i64 {code.emit(f'mul i64 {back}, {stride}')}")
                 routine.store("ptr", moved, place)
             for member, frame, count in zip(self._members, frames, iterations, strict=True):
-                first, last = (code.emit(f"mul i64 {row}, {count}") for row in (low, high))
-                code.line(f"call void @{member.body}_body(ptr {frame}, ptr null, i64 {first}, i64 {last})")
+                if member.rows is not None:
+                    code.line(f"call void @{member.body}_rows(ptr {frame}, i64 {low}, i64 {high}, i64 {count})")
+                else:
+                    first, last = (code.emit(f"mul i64 {row}, {count}") for row in (low, high))
+                    code.line(f"call void @{member.body}_body(ptr {frame}, ptr null, i64 {first}, i64 {last})")
                 wrong = routine.load("i64", routine.offset(frame, FAILED))
                 with routine.when(code.emit(f"icmp ne i64 {wrong}, 0")):
                     routine.store("i64", "1", routine.offset("%frame", FAILED))
@@ -182,6 +196,12 @@ class SeriesText:
             routine.store("ptr", frame, routine.offset(own, FRAMES + 2 * number))
             routine.store("i64", iterations, routine.offset(own, FRAMES + 2 * number + 1))
             total = code.emit(f"fadd double {total}, {routine.load('double', time_of)}")
+        for number, member in enumerate(self._members):
+            if member.rows is not None:  # what it runs may have to be compiled: only where all others are ready
+                frame = routine.load("ptr", routine.offset(own, FRAMES + 2 * number))
+                ready = code.emit(f"call i64 @{member.body}_ready(ptr {frame})")
+                routine.leave(code.emit(f"icmp eq i64 {ready}, {ROWS_UNSUITED}"), f"i64 {UNSUITED}")
+                routine.leave(code.emit(f"icmp ne i64 {ready}, 0"), f"i64 {INTERRUPTED}")
         self._run(routine, own, total)
         return routine
 
@@ -196,7 +216,7 @@ class SeriesText:
         code.line(f"call void @{self.name}_chunk(ptr {own}, i64 0, i64 {rows})")
         routine.jump(after)
         routine.place(large)
-        chunk = chunk_of(routine, 1, rows, time)
+        chunk = chunk_of(routine, self.rows_at_least, rows, time)
         stopped = routine.run_chunks(f"@{self.name}_chunk", own, rows, chunk, threads, time)
         routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
         routine.jump(after)

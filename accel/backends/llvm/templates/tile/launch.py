@@ -54,9 +54,13 @@ class Launch:
         return routine.code.emit(f"icmp ne i64 {stopped}, 0")
 
     def _time_of(self, steps: str) -> str:
-        """About the nanoseconds of so many steps, doubles: without bytes, and without half of the instructions, since what is
-        read for one row or column is there for others."""
-        return self._levels.routine.code.emit(f"fmul double {steps}, {self._text.duration.instructions / 2:e}")
+        return time_of(self._levels, self._text, steps)
+
+
+def time_of(levels: Levels, text: NestText, steps: str) -> str:
+    """About the nanoseconds of so many steps, doubles: without bytes, and without half of the instructions, since what is read
+    for one row or column is there for others."""
+    return levels.routine.code.emit(f"fmul double {steps}, {text.duration.instructions / 2:e}")
 
 
 def extents(levels: Levels, tile: Tile) -> tuple[str, str, str]:

@@ -58,7 +58,8 @@ class Columns(Enum):
 
 
 class Blocks:
-    """`@<name>(frame, parameters, low, high)`: some of a batch, or of groups of rows, block by block.
+    """`@<name>(frame, parameters, low, high)`: some of a batch, or of groups of rows, block by block. Where no columns are
+    copied, groups begin with `Word.ROW`; rows end before `Word.ROWS`.
 
     size: the words of the parameters. count: elements of a fold. columns: what there are.
     """
@@ -81,7 +82,7 @@ class Blocks:
         """The whole function."""
         routine, code, tile = self._routine, self._routine.code, self._layout.tile
         given, words = Parameters(routine, "%parameters"), Parameters(routine, routine.slot("i64", self._size))
-        rows, columns = (given.get(word) for word in (Word.ROWS, Word.COLUMNS))
+        row, rows, columns = (given.get(word) for word in (Word.ROW, Word.ROWS, Word.COLUMNS))
         streams = Streams(self._scalars, {})
         extents = [self._writer.one(streams.value(loop.extent)) for loop in tile.batch]
         if tile.batch:
@@ -102,7 +103,8 @@ class Blocks:
             whole = code.emit(f"icmp eq i64 {blocks}, 1")
             groups = code.emit(f"select i1 {whole}, i64 {code.emit('sub i64 %high, %low')}, i64 1")
             with routine.count("%low", "%high", groups) as number:
-                first = code.emit(f"mul i64 {code.emit(f'udiv i64 {number}, {blocks}')}, {unit}")
+                group = code.emit(f"mul i64 {code.emit(f'udiv i64 {number}, {blocks}')}, {unit}")
+                first = code.emit(f"add i64 {row}, {group}")
                 end = code.emit(f"add i64 {first}, {code.emit(f'mul i64 {groups}, {unit}')}")
                 begin = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {blocks}')}, {wide}")
                 last = routine.least(code.emit(f"add i64 {begin}, {wide}"), columns)

@@ -19,17 +19,24 @@ from accel.backends.llvm.templates.tile.small.blocks import Columns
 from accel.backends.llvm.templates.tile.small.direct import direct_code
 from accel.backends.llvm.templates.tile.small.tree import matrix_of
 from accel.backends.llvm.templates.tile.ways.along import along
-from accel.backends.llvm.templates.tile.ways.choice import LEAST, Code, TiledNest, Way, most_elements, serves_few, ways
+from accel.backends.llvm.templates.tile.ways.choice import (
+    FIRST,
+    LEAST,
+    Code,
+    TiledNest,
+    Way,
+    most_elements,
+    serves_few,
+    ways,
+)
 from accel.backends.llvm.templates.tile.ways.conditions import Asked, Extent
+from accel.backends.llvm.templates.tile.ways.rows import RowsInTiles
 from accel.backends.llvm.templates.tile.ways.untiled import untiled
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED
 from accel.ir.single import single
 from accel.schedule.templates.tile import Tile
-
-FIRST = 0
-"""The number of the function that packs, or of the only one; those that read in place have others."""
 
 
 class Tiles:
@@ -59,25 +66,37 @@ class Tiles:
 
     def run(self, levels: Levels) -> str:
         """Finds the way, and calls its function. If there is none, or no memory for what it packs, rows run."""
-        routine, code = levels.routine, levels.routine.code
-        of_nest = extents(levels, self._tile)
-        asked = Asked(levels, dict(zip(Extent, of_nest, strict=True)))
-        for way in self._ways:
-            code.line(f"; {way}")
-        suits = [asked.holds(way.condition) for way in self._ways]
-        codes, code_number, function = [*Code], "-1", str(FIRST)
-        for way, holds in reversed([*zip(self._ways, suits, strict=True)]):
-            own = str(FIRST)
-            if way.columns is not None:
-                own = code.emit(f"add i64 {code.emit(f'mul i64 {of_nest[2]}, {len(Columns)}')}, {way.columns.value}")
-            code_number = code.emit(f"select i1 {holds}, i64 {codes.index(way.code)}, i64 {code_number}")
-            function = code.emit(f"select i1 {holds}, i64 {own}, i64 {function}")
+        routine, code, codes = levels.routine, levels.routine.code, [*Code]
+        code_number, function = self.found(levels)
         ran = routine.slot("i1")
         routine.store("i1", "false", ran)
         for each in dict.fromkeys(way.code for way in self._ways):
             with routine.when(code.emit(f"icmp eq i64 {code_number}, {codes.index(each)}")):
                 routine.store("i1", self._call(levels, self._late(each), function), ran)
         return routine.load("i1", ran)
+
+    def found(self, levels: Levels) -> tuple[str, str]:
+        """The number of a way's code among all, -1 if no way suits the sizes, and that of its function."""
+        code = levels.routine.code
+        of_nest = extents(levels, self._tile)
+        asked = Asked(levels, dict(zip(Extent, of_nest, strict=True)))
+        for way in self._ways:
+            code.line(f"; {way}")
+        suits = [asked.holds(way.condition) for way in self._ways]
+        code_number, function = "-1", str(FIRST)
+        for way, holds in reversed([*zip(self._ways, suits, strict=True)]):
+            own = str(FIRST)
+            if way.columns is not None:
+                own = code.emit(f"add i64 {code.emit(f'mul i64 {of_nest[2]}, {len(Columns)}')}, {way.columns.value}")
+            code_number = code.emit(f"select i1 {holds}, i64 {[*Code].index(way.code)}, i64 {code_number}")
+            function = code.emit(f"select i1 {holds}, i64 {own}, i64 {function}")
+        return code_number, function
+
+    def rows(self) -> RowsInTiles | None:
+        """What runs some rows of the nest, for which it takes words of the frame; None if all ways pack or copy."""
+        if self._tile.batch or not any(_is_in_place(way) for way in self._ways):
+            return None
+        return RowsInTiles(self._text, self._nest.upright, self.applies, self.found)
 
     def _call(self, levels: Levels, late: Late, number: str) -> str:
         """Calls a function, and notes if a check failed: an i1, whether there was memory for what it needs."""
@@ -127,3 +146,7 @@ class Tiles:
             return found
 
         return Late(name, len(Columns) * (most + 1) if most else 1, functions)
+
+
+def _is_in_place(way: Way) -> bool:
+    return way.code is Code.TILE and way.columns in (Columns.NARROW, Columns.WIDE)

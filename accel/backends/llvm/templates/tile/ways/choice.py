@@ -61,6 +61,10 @@ MOST_COMPUTED = 16
 for each tile where it is not."""
 
 
+FIRST = 0
+"""The number of the function of a way's code that packs, or of the only one; those that read in place have others."""
+
+
 class Code(Enum):
     """What is compiled for a way, in words. `name`, in small letters, is the end of a name: `@nest0_tile` and what it calls."""
 
