@@ -278,6 +278,47 @@ def test_strides_between_rows(step: int) -> None:
     agree(given, [view])
 
 
+def windows(x: A.Acc[Given], weights: A.Acc[Given]) -> A.Acc[Given]:
+    """A filter of finite response: each result is a sum of neighbours."""
+    count = A.length(weights)
+
+    def product(ix: Given) -> Given:
+        i, k = A.unindex(ix)
+        return x[A.index(k + i)] * weights[A.index(count - 1 - k)]
+
+    return A.sum(A.generate(A.index(A.length(x) - count + 1, count), product))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_windows(kind: str) -> None:
+    """Neighbours of all lanes are neighbours; windows of more than are faster so are rows."""
+    given = program(windows(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
+    sets = [
+        [numbers((200,), kind), numbers((count,), kind, 1)] for count in (1, 2, 5, 31, 33, 62, 63, 64, 65, 130, 200)
+    ]
+    agree(given, *sets)
+    x, weights = numbers((5000,), kind), numbers((7,), kind, 1)
+    (got,) = compiled(LLVMBackend(2), given)([x, weights])
+    np.testing.assert_allclose(
+        np.asarray(got, "f8"), np.convolve(x.astype("f8"), weights.astype("f8"), "valid"), rtol=1e-3, atol=1
+    )
+    with pytest.raises(A.AccelError):
+        A.run(windows(A.use(x[:3]), A.use(weights)))
+
+
+@pytest.mark.parametrize("stride", [-1, 2])
+def test_windows_of_other_steps_are_left_to_rows(stride: int) -> None:
+    def summed(x: A.Acc[Given]) -> A.Acc[Given]:
+        def element(ix: Given) -> Given:
+            i, k = A.unindex(ix)
+            return x[A.index(i * stride + k + 40)]
+
+        return A.sum(A.generate(A.index(20, 5), element))
+
+    (nest,) = mentions.nests(program(summed(A.use(numbers((100,))))))
+    assert columns(nest) is None
+
+
 def test_an_index_that_is_out_of_bounds_is_the_rows_error() -> None:
     m = A.use(numbers((70, 40)))
     given = column_sums(A.generate((71, 40), lambda ix: m[A.unindex(ix)[0], A.unindex(ix)[1]]))

@@ -7,9 +7,10 @@ None where rows of the innermost loop are as good, or where a statement stands i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
+from accel.ast.tree.operators import Operator
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
@@ -35,6 +36,9 @@ from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.legality import straight
 
+LONGEST_WINDOW = 63
+"""Elements of the longest window that is folded so, as in `x[i + k]`: rows of more are read as fast along themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -42,13 +46,14 @@ class Columns:
 
     outer: the map loops around it, outermost first; their iterations are independent. folds: the loops inside of it, whose
     states are folded in each lane by itself. last: the innermost map loop, whose statements are those of each lane; `lanes`
-    itself, unless loops were exchanged.
+    itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast.
     """
 
     outer: tuple[For, ...]
     lanes: For
     last: For
     folds: tuple[For, ...]
+    longest: int | None
 
     def varying(self) -> frozenset[str]:
         """The streams that differ between lanes; what is folded does."""
@@ -72,8 +77,10 @@ def columns(nest: Nest) -> Columns | None:
         if any(loop.body.before for loop in around[place:-1]):
             break
         last = around[-1]
-        if runs_along(around[place], last, folds):
-            return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds))
+        reading = _reading(around[place], last, folds)
+        if reading is not None and (reading.across or reading.windows):
+            longest = None if reading.across else LONGEST_WINDOW
+            return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
     return None
 
 
@@ -103,39 +110,58 @@ def _in_lanes(state: State, step: ManyToOne) -> bool:
 
 
 def runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:
-    """Whether what the folds read and write, and what differs between iterations of a loop, lies along that loop."""
+    """Whether what the folds read and write, and what differs between iterations of a loop, lies along that loop only."""
+    reading = _reading(loop, last, folds)
+    return reading is not None and reading.across and not reading.windows
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How memory lies along a loop. across: folds go across that. windows: folds go along it as well, as in `x[i + k]`."""
+
+    across: bool
+    windows: bool
+
+
+def _reading(loop: For, last: For, folds: Sequence[For]) -> _Reading | None:
+    """How it does for what the folds read and write, and what differs between iterations of the loop; None if it does not."""
     varying = dependent([loop.index.name], last.body)
     folded = dependent([each.index.name for each in folds], last.body)
-    along = False
+    across = windows = False
     for statement in inside(folds[0].body):
-        for places in _accesses(statement, varying, folded):
+        for places in _accesses(statement, loop.index.name, varying, folded):
             *others, end = places or [_FIXED]
             if not any(place.varies for place in places):
                 continue
-            if any(place.varies for place in others) or not end.varies or end.folds:
-                return False
-            along = along or any(place.folds for place in others)
-    return along
+            if any(place.varies for place in others) or not end.varies or (end.folds and not end.unit):
+                return None
+            windows = windows or end.folds
+            across = across or any(place.folds for place in others)
+    return _Reading(across, windows)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What stands in one dimension of an index: whether it differs between lanes, and between what is folded."""
+    """What stands in one dimension of an index: whether it differs between lanes, and between what is folded.
+
+    unit: it is the index of the lanes, moved by what is the same in all of them.
+    """
 
     varies: bool
     folds: bool
+    unit: bool = False
 
 
 _FIXED = _Place(varies=False, folds=False)
 
 
-def _accesses(statement: LoopBody, varying: Set[str], folded: Set[str]) -> Iterator[list[_Place]]:
-    """The indices at which a statement reads or writes, its functions' loads included."""
+def _accesses(statement: LoopBody, lanes: str, varying: Set[str], folded: Set[str]) -> Iterator[list[_Place]]:
+    """The indices at which a statement reads or writes, its functions' loads included; `lanes` is the index of the lanes."""
 
     def place(operand: Operand) -> _Place:
         if not isinstance(operand, Stream):
             return _FIXED
-        return _Place(operand.name in varying, operand.name in folded)
+        return _Place(operand.name in varying, operand.name in folded, operand.name == lanes)
 
     match statement:
         case Read(index=index) | Write(index=index):
@@ -158,8 +184,8 @@ def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[l
 
     for statement in mentions.function_statements(function):
         match statement:
-            case scalar.Compute(out, _, operands):
-                known[out] = _together(places(operands))
+            case scalar.Compute(out, operator, operands):
+                known[out] = _computed(operator, places(operands))
             case scalar.Load(out, _, index):
                 found = places(index)
                 yield found
@@ -168,6 +194,18 @@ def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[l
                 pass
             case _:
                 assert_never(statement)
+
+
+def _computed(operator: Operator, places: Sequence[_Place]) -> _Place:
+    """What an operation gives: a window's index is that of the lanes, and what is folded moves it."""
+    moved = replace(_together(places), unit=True)
+    match operator, places:
+        case Operator.ADD | Operator.SUB, [_Place(unit=True), _Place(varies=False)]:
+            return moved
+        case Operator.ADD, [_Place(varies=False), _Place(unit=True)]:
+            return moved
+        case _:
+            return _together(places)
 
 
 def _together(places: Sequence[_Place]) -> _Place:

@@ -12,6 +12,13 @@ _TEXT = ("tests/schedule/test_schedule_text.py",)
 
 FAULTS = (
     Fault(
+        "a window of any step is one of neighbours",
+        "schedule/templates/columns.py",
+        "moved = replace(_together(places), unit=True)",
+        "return replace(_together(places), unit=True)",
+        ("tests/llvm/test_columns.py::test_windows_of_other_steps_are_left_to_rows",),
+    ),
+    Fault(
         "a scan carries nothing",
         "schedule/nodes.py",
         "return Role.CHAIN\n        if self.state.monoid.exact",

@@ -199,7 +199,7 @@ FAULTS = (
     Fault(
         "columns are folded where another array runs across them",
         "schedule/templates/columns.py",
-        "if any(place.varies for place in others) or not end.varies or end.folds:",
+        "if any(place.varies for place in others) or not end.varies or (end.folds and not end.unit):",
         "if not places:",
         (f"{_COLUMNS}::test_what_is_left_to_rows",),
     ),

@@ -114,6 +114,9 @@ class ColumnStrips:
         for loop in (*self._columns.outer, *self._columns.folds):
             some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
             enough = code.emit(f"and i1 {enough}, {some}")
+        if self._columns.longest is not None:
+            short = code.emit(f"icmp sle i64 {levels.own_extent(self._columns.folds[-1])}, {self._columns.longest}")
+            enough = code.emit(f"and i1 {enough}, {short}")
         if not self._narrow:
             return enough
         few = code.emit(f"icmp slt i64 {columns}, {self._lanes}")
