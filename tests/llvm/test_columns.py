@@ -306,6 +306,27 @@ def test_windows(kind: str) -> None:
         A.run(windows(A.use(x[:3]), A.use(weights)))
 
 
+@pytest.mark.parametrize(("kind", "element_type"), [("f4", np.float32), ("f8", np.float64)])
+def test_what_is_computed_of_indices(kind: str, element_type: type[np.floating[Any]]) -> None:
+    """Nothing is read along the lanes, or what is read is each lane's own; long rows are rows."""
+
+    def both(x: A.Acc[Given], c: A.Acc[Given]) -> A.Acc[Given]:
+        def element(ix: Given) -> Given:
+            i, k = A.unindex(ix)
+            near = A.toFloating(i, element_type) - c[A.index(k)]
+            return A.lift(near * near * x[A.index(i)], A.cond(near < 0, near, c[A.index(k)]))
+
+        every = A.generate(A.index(A.length(x), A.length(c)), element)
+        return A.fold(
+            lambda p, q: A.lift(p[0] + q[0], A.min(p[1], q[1])),
+            A.lift(A.constant(0.5, element_type), A.constant(0.5, element_type)),
+            every,
+        )
+
+    given = program(both(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
+    agree(given, *[[numbers((70,), kind), numbers((count,), kind, 1)] for count in (0, 1, 3, 16, 33, 63, 64, 100)])
+
+
 @pytest.mark.parametrize("stride", [-1, 2])
 def test_windows_of_other_steps_are_left_to_rows(stride: int) -> None:
     def summed(x: A.Acc[Given]) -> A.Acc[Given]:

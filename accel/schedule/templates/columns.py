@@ -1,7 +1,7 @@
 """Folds down columns: vector lanes across a map loop whose index is the adjacent one of what the fold reads.
 
-In: a nest. Out: which of its loops runs in lanes, and which folds run inside of it, if memory is visited along rows that way;
-None where rows of the innermost loop are as good, or where a statement stands in the way.
+In: a nest. Out: which of its loops runs in lanes, and which folds run inside of it, if memory is visited along rows that way,
+or folds are short; None where rows of the innermost loop are as good, or where a statement stands in the way.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.legality import straight
 
-LONGEST_WINDOW = 63
-"""Elements of the longest window that is folded so, as in `x[i + k]`: rows of more are read as fast along themselves."""
+LONGEST_ROW = 63
+"""Elements of the longest row that is folded so where memory does not ask for it: windows, as of `x[i + k]` over k, and what is
+computed of the lane's index. Rows of more are as fast along themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def columns(nest: Nest) -> Columns | None:
             break
         last = around[-1]
         reading = _reading(around[place], last, folds)
-        if reading is not None and (reading.across or reading.windows):
-            longest = None if reading.across else LONGEST_WINDOW
+        if reading is not None:
+            longest = None if reading.across else LONGEST_ROW
             return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
     return None
 
