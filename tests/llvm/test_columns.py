@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -294,7 +297,7 @@ def test_windows(kind: str) -> None:
     """Neighbours of all lanes are neighbours; windows of more than are faster so are rows."""
     given = program(windows(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
     sets = [
-        [numbers((200,), kind), numbers((count,), kind, 1)] for count in (1, 2, 5, 31, 33, 62, 63, 64, 65, 130, 200)
+        [numbers((400,), kind), numbers((count,), kind, 1)] for count in (1, 2, 5, 31, 33, 62, 63, 64, 65, 130, 200)
     ]
     agree(given, *sets)
     x, weights = numbers((5000,), kind), numbers((7,), kind, 1)
@@ -324,7 +327,7 @@ def test_what_is_computed_of_indices(kind: str, element_type: type[np.floating[A
         )
 
     given = program(both(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
-    agree(given, *[[numbers((70,), kind), numbers((count,), kind, 1)] for count in (0, 1, 3, 16, 33, 63, 64, 100)])
+    agree(given, *[[numbers((270,), kind), numbers((count,), kind, 1)] for count in (0, 1, 3, 16, 33, 63, 64, 100)])
 
 
 @pytest.mark.parametrize("stride", [-1, 2])
@@ -363,3 +366,31 @@ def both_ways(m: A.Acc[Given]) -> A.Acc[Given]:
 def test_what_is_left_to_rows(function: Callable[[Given], Given]) -> None:
     (launch,) = program(function(A.use(numbers((20, 20))))).steps
     assert columns(launch.nest) is None  # type: ignore[union-attr]  # a launch
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import accel as A
+from tests.llvm.test_columns import numbers, windows
+
+run = A.runN(windows, threads=1)
+for count in map(int, sys.argv[1:]):
+    print(run(numbers((500,)), numbers((count,), seed=1)).tobytes().hex())
+"""
+
+
+@pytest.mark.slow
+def test_windows_of_a_program_found_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What short windows need is compiled when they first come, also where the program had only long ones."""
+    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path))
+
+    def lines(*counts: int) -> list[str]:
+        command = [sys.executable, "-c", PROGRAM, *map(str, counts)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    (long,) = lines(100)
+    short, again = lines(7, 100)
+    assert again == long
+    assert lines(100, 7) == [long, short]
+    assert len(short) == 8 * (500 - 7 + 1)

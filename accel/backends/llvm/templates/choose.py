@@ -47,7 +47,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():
-            return [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
+            widths = (True, False) if finding.longest is None else (False,)
+            return [ColumnStrips(text, finding, narrow=narrow) for narrow in widths]
         case ColumnScans():
             return [ScanStrips(text, finding, few=few) for few in (False, True)]
         case Chain() | Copies():
