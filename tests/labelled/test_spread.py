@@ -88,6 +88,20 @@ def test_what_is_moved_on_is_made_again_as_well() -> None:
     everywhere(A.iterate(3, lambda state: turned(state, use(Y[0])), use(X)), expected)
 
 
+@pytest.mark.parametrize("turned_first", [True, False])
+def test_an_array_and_what_moves_it_are_made_in_that_order(turned_first: bool) -> None:
+    """One operation reads a replicate beside a transpose of it."""
+
+    def step(state: AnyAcc) -> AnyAcc:
+        rows = A.replicate((4, A.All), use(Y[0]))
+        pair = (A.transpose(rows), rows) if turned_first else (rows, A.transpose(rows))
+        return A.zipWith(lambda s, p: s + p[0] * 2 + p[1] * 3, state, A.transpose(A.zip(*pair)))
+
+    down, along = np.broadcast_to(Y[0][:, None], (4, 4)), np.broadcast_to(Y[0], (4, 4))
+    added = along * 2 + down * 3 if turned_first else down * 2 + along * 3
+    everywhere(A.iterate(2, step, use(X)), X + 2 * added)
+
+
 def test_windows_at_places_that_are_computed_stay_stored() -> None:
     x, v = parameter(1, F64), parameter(1, F64)
 

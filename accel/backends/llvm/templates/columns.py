@@ -122,7 +122,7 @@ class ColumnStrips:
             short = code.emit(f"icmp sle i64 {levels.own_extent(self._columns.folds[-1])}, {self._columns.longest}")
             for loop in self._columns.outer:
                 columns = code.emit(f"mul i64 {columns}, {levels.own_extent(loop)}")
-            many = code.emit(f"icmp sge i64 {columns}, {MANY_SHORT if self._blocks is None else 1}")
+            many = code.emit(f"icmp sge i64 {columns}, {MANY_SHORT}")
             enough = code.emit(f"and i1 {enough}, {code.emit(f'and i1 {short}, {many}')}")
         if not self._narrow:
             return enough

@@ -53,18 +53,18 @@ class _Spread:
 
     def _again(self, label: Label, around: Mapping[Label, Binding], again: dict[Label, Label]) -> list[Binding]:
         """What makes an array once more, and before it what makes those that it reads; `again` has their labels."""
-        wanted, run = [label], list[Binding]()
-        while wanted:
-            binding = around[wanted.pop()]
+        pending, made = [label], list[Binding]()
+        while pending:
+            binding = around[pending[-1]]
+            missing = [each for each in _read_in_order(binding, around) if each not in again]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
             if binding.label not in again:
-                again[binding.label] = self.names.label()
-                run.append(binding)
-                wanted += _read_in_order(binding, around)
-        made: list[Binding] = []
-        for binding in reversed(run):
-            own = again[binding.label]
-            arrays = tuple([replace(array, label=own) for array in binding.arrays])
-            made.append(replace(_reading(binding, again), label=own, arrays=arrays))
+                own = again[binding.label] = self.names.label()
+                arrays = tuple([replace(array, label=own) for array in binding.arrays])
+                made.append(replace(_reading(binding, again), label=own, arrays=arrays))
         return made
 
 
