@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -188,3 +189,21 @@ def agrees(given: Program, arguments: Sequence[HostArray], threads: Sequence[int
             assert right.dtype == got.dtype
             assert right.shape == got.shape
             assert right.tobytes() == got.tobytes(), f"{got} instead of {right} with {count} threads"
+
+
+def taken(loops: Program, arguments: Sequence[HostArray], threads: int) -> list[tuple[int, ...]]:
+    """The shapes of what a call takes memory for, where series run one row at a time, or as few as they can."""
+    executable: Any = compiled(LLVMBackend(threads, block_bytes=1), loops)  # Any: its device is nobody's business else
+    device = executable._execute._device
+    take = device._buffers.take
+    asked: list[tuple[int, ...]] = []
+
+    class Watched:
+        def take(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+            asked.append(shape)
+            made: HostArray = take(element, shape)
+            return made
+
+    device._buffers = Watched()
+    executable._execute(arguments)
+    return asked

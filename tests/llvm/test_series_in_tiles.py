@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
-from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine import late_code
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
+from tests.llvm import nests
 from tests.llvm.test_series import along, lowered, series_of
 from tests.marks import one_in, slow
 
@@ -94,24 +94,6 @@ def agrees(loops: Program, arguments: list[Numbers], threads: tuple[int, ...] = 
                 assert bits(executable(list(arguments))) == expected, (number, block_bytes)
 
 
-def passed(loops: Program, arguments: list[Numbers], threads: int) -> list[tuple[int, ...]]:
-    """The shapes of what a call takes memory for."""
-    executable: Any = compiled(LLVMBackend(threads, block_bytes=1), loops)  # Any: its device is nobody's business else
-    device = executable._execute._device
-    take = device._buffers.take
-    asked: list[tuple[int, ...]] = []
-
-    class Watched:
-        def take(self, element: ScalarType, shape: tuple[int, ...]) -> Numbers:
-            asked.append(shape)
-            made: Numbers = take(element, shape)
-            return made
-
-    device._buffers = Watched()
-    executable._execute(arguments)
-    return asked
-
-
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("kind", one_in(2, ["float32", "float64"]))
 @pytest.mark.parametrize(
@@ -129,7 +111,7 @@ def test_bits(program: Function, kind: str, rows: int, columns: int, count: int)
 def test_the_product_is_never_whole(program: Function) -> None:
     """Two threads, and 32 rows at once."""
     arguments = sides(300, 400, 8, "float32")
-    asked = passed(lowered(program, *arguments), arguments, 2)
+    asked = nests.taken(lowered(program, *arguments), arguments, 2)
     assert (64, 400) in asked
     assert (300, 400) not in asked
 
@@ -141,7 +123,7 @@ def test_what_is_packed_is_made_before(count: int) -> None:
     loops = lowered(shares, *arguments)
     assert len(series_of(loops)) == 2
     agrees(loops, arguments, (1, 3))
-    assert (90, 70) in passed(loops, arguments, 2)
+    assert (90, 70) in nests.taken(loops, arguments, 2)
 
 
 def test_columns_that_lie_across() -> None:
