@@ -71,23 +71,25 @@ def module_text(
         written(f"nest{number}", each, Frame(each.nest, spreads), read, alternatives)
         for number, each in enumerate(some)
     ]
-    return _modules(found, series), [text.frame for text, _ in found]
+    return _modules([each.nest for each in some], found, series), [text.frame for text, _ in found]
 
 
 def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
     """A nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
     sites: list[Site] = []
-    return _modules([(NestText("nest0", nest, plan(rows(nest, lanes=False)), sites), ())], ()), sites
+    return _modules([nest], [(NestText("nest0", nest, plan(rows(nest, lanes=False)), sites), ())], ()), sites
 
 
-def _modules(written: Sequence[tuple[NestText, Sequence[Alternative]]], series: Sequence[Series]) -> Modules:
+def _modules(
+    nests: Sequence[Nest], written: Sequence[tuple[NestText, Sequence[Alternative]]], series: Sequence[Series]
+) -> Modules:
     first: dict[str, NestText] = {}
     members: dict[Nest, Member] = {}
     leading = {each.nests[0] for each in series}
-    for text, others in written:
+    for nest, (text, others) in zip(nests, written, strict=True):
         schedule.write(text, others)
         apart = [each for each in others if not isinstance(each, RowsAtOnce)]
-        tiles = [each for each in others if isinstance(each, Tiles)] if text.nest in leading else []
+        tiles = [each for each in others if isinstance(each, Tiles)] if nest in leading else []
         in_tiles = next((found for found in (each.rows() for each in tiles) if found is not None), None)
         if in_tiles is not None:
             in_tiles.write()
@@ -95,7 +97,7 @@ def _modules(written: Sequence[tuple[NestText, Sequence[Alternative]]], series: 
         alike = ""
         if len(written) > 1:
             alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
-        members[text.nest] = Member(text, first.setdefault(alike, text).name, apart, in_tiles)
+        members[nest] = Member(text, first.setdefault(alike, text).name, apart, in_tiles)
     together = [
         SeriesText(f"series{number}", each, [members[nest] for nest in each.nests])
         for number, each in enumerate(series)

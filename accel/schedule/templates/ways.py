@@ -11,9 +11,10 @@ from typing import TypeAlias, Union
 
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Extent
-from accel.labelled.scalar_text import plain_name
+from accel.labelled.scalar_text import operand_text, plain_name
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Schedule, Series, Template
+from accel.schedule.splitting.bounds import Bound
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
@@ -59,10 +60,15 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class NestSchedules:
-    """How a nest runs: by the first of some ways that suits the extents and strides of a launch. The last one suits all."""
+    """How a nest runs: by the first of some ways that suits the extents and strides of a launch. The last one suits all.
+
+    bounds: what has to hold of extents, or the nest is an error; then what the ways run checks less than the nest
+    (`accel/schedule/splitting/bounds.py`).
+    """
 
     nest: Nest = field(repr=False)
     ways: tuple[Way, ...]
+    bounds: tuple[Bound, ...] = ()
 
     @property
     def last(self) -> Schedule:
@@ -99,7 +105,9 @@ def text(made: ProgramSchedules) -> str:
 
 def nest_text(made: NestSchedules) -> str:
     """Those of one nest."""
-    return "\n".join(map(_way_text, made.ways))
+    bounds = ", ".join(f"{operand_text(each.extent)} <= {operand_text(each.limit)}" for each in made.bounds)
+    within = [f"in bounds if {bounds}"] if bounds else []
+    return "\n".join([*map(_way_text, made.ways), *within])
 
 
 def _way_text(way: Way) -> str:

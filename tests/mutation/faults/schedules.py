@@ -19,6 +19,20 @@ FAULTS = (
         ("tests/llvm/test_columns.py::test_windows_of_other_steps_are_left_to_rows",),
     ),
     Fault(
+        "what a function loads at the indices of loops is there",
+        "schedule/splitting/bounds.py",
+        "pairs = [] if load.inside else",
+        "pairs = [] if True else",
+        ("tests/schedule/test_bounds.py",),
+    ),
+    Fault(
+        "loops without iterations are out of bounds",
+        "backends/llvm/loops/nest.py",
+        "for each in around:\n                outside",
+        "for each in around[:0]:\n                outside",
+        ("tests/schedule/test_bounds.py",),
+    ),
+    Fault(
         "a scan carries nothing",
         "schedule/nodes.py",
         "return Role.CHAIN\n        if self.state.monoid.exact",

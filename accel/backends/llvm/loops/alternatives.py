@@ -38,6 +38,7 @@ def written(
     name: str, made: NestSchedules, frame: Frame, read: Set[Array], alternatives: Alternatives
 ) -> tuple[NestText, Sequence[Alternative]]:
     """The nest by rows, in its fast form, and what is tried before. `read`: arrays that the program reads itself."""
-    text = NestText(name, made.nest, plan(made.last, made.by(Template.MERGED)), None, frame, read)
+    way = plan(made.last, made.by(Template.MERGED))
+    text = NestText(name, made.last.nest, way, None, frame, read, made.bounds)
     ways = [way.finding for way in made.ways if way.finding is not None]
     return text, [other for finding in ways for other in alternatives(text, finding)]

@@ -37,6 +37,7 @@ from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, State
 from accel.ir.positions import needed_inside
 from accel.labelled.array import Array
 from accel.schedule.nodes import Accumulation
+from accel.schedule.splitting.bounds import Bound
 
 
 class NestText:
@@ -50,15 +51,17 @@ class NestText:
         sites: list[Site] | None,
         frame: Frame | None = None,
         read: Set[Array] = frozenset(),
+        bounds: Sequence[Bound] = (),
     ) -> None:
         """`sites` collects the checks of the recording form; None for the fast form. `frame`: that of a nest of which this
-        one is a part. `read`: arrays that the program reads itself."""
+        one is a part. `read`: arrays that the program reads itself. `bounds`: what to check before it runs."""
         self.name = name
         self.nest = nest
         self.visited = plan.schedule.visited
         self.plan = plan
         self.sites = sites
         self.read = read
+        self.bounds = bounds
         self.duration = duration(nest, plan)
         self.frame = frame or Frame(nest)
         self.routines: list[Routine] = []
@@ -98,6 +101,18 @@ class Levels:
         """Statements between loops."""
         for statement in statements:
             self._statements.branching(statement)
+
+    def out_of_bounds(self) -> str:
+        """Whether what the nest reads at the indices of loops is not there: an i1."""
+        code, found = self.routine.code, "false"
+        for bound in self._text.bounds:
+            extents = self.streams.values((bound.extent, bound.limit, *bound.around))
+            extent, limit, *around = map(self.writer.one, extents)
+            outside = code.emit(f"icmp sgt i64 {extent}, {limit}")
+            for each in around:
+                outside = code.emit(f"and i1 {outside}, {code.emit(f'icmp sgt i64 {each}, 0')}")
+            found = code.emit(f"or i1 {found}, {outside}")
+        return found
 
     def own_extent(self, loop: For) -> str:
         """The loop's extent, whatever stands inside."""

@@ -45,6 +45,8 @@ def write_run(text: NestText, alternatives: Sequence[Alternative]) -> None:
     level = text.visited.body
     routine = Routine(f"i64 @{text.name}_run(ptr %frame)", hot=False)
     levels = Levels(text, routine, "ret i64 1")
+    if text.bounds:
+        routine.leave(levels.out_of_bounds(), "i64 1")
     levels.statements(level.before)
     if level.loop is not None:
         _outermost(text, levels, level.loop, alternatives)

@@ -78,6 +78,8 @@ class SeriesText:
         routine = Routine(f"i64 @{self.name}_prepare{number}(ptr %frame, ptr %time)", hot=False)
         levels, code, loop = Levels(text, routine, "ret i64 -1"), routine.code, text.visited.body.loop
         assert loop is not None
+        if text.bounds:
+            self._leave_if(routine, levels.out_of_bounds())
         levels.statements(text.visited.body.before)
         levels.keep_streams()
         for alternative in self._members[number].alternatives:

@@ -1,0 +1,121 @@
+"""Loads at the indices of loops in nests that tiles take: they are reads, whose bounds are asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+import accel as A
+from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.protocol import compiled
+from accel.errors import AccelIndexError
+from accel.explanation.explain import subject
+from accel.ir.meaning.interpret import interpret
+from accel.ir.mentions import nests, statements
+from accel.ir.nodes import Program, Read
+from accel.schedule.machine import PROCESSOR
+from accel.schedule.splitting.bounds import with_reads
+from accel.schedule.templates.choose import schedules
+from accel.schedule.templates.ways import nest_text
+from accel.settings import changed
+from tests.llvm.nests import taken
+from tests.llvm.test_series_in_tiles import numbers, sides
+
+Handle: TypeAlias = A.Acc[Any]  # types are known at run time
+Function: TypeAlias = Callable[[Handle, Handle], Handle]
+
+pytestmark = pytest.mark.solver
+
+
+def cube(element: Callable[..., Any], xs: Handle, ys: Handle) -> Handle:  # Any: expressions of any type
+    (rows, count), (columns, _) = A.unlift(xs.shape), A.unlift(ys.shape)
+    return A.generate(A.index(rows, columns, count), lambda ix: element(*A.unindex(ix)))
+
+
+def distances(xs: Handle, ys: Handle) -> Handle:
+    def squared(i: Any, j: Any, k: Any) -> Any:
+        return (xs[i, k] - ys[j, k]) * (xs[i, k] - ys[j, k])
+
+    return A.sum(cube(squared, xs, ys))
+
+
+def halved(xs: Handle, ys: Handle) -> Handle:
+    """One side computes of two arrays, the other loads by what it computes: that one stays a load."""
+    first = A.sum(ys)
+    return A.sum(cube(lambda i, j, k: (xs[i, k] - first[i] * 0.5) * ys[j, (k + 1) % 3], xs, ys))
+
+
+def nearest(xs: Handle, ys: Handle) -> Handle:
+    return A.argmin(distances(xs, ys))
+
+
+def loops_of(program: Function, rows: int = 9, columns: int = 11, count: int = 5) -> Program:
+    return subject(program, sides(rows, columns, count, "float32"), changed({})).staged.loops
+
+
+def text(program: Function) -> str:
+    return nest_text(schedules(list(nests(loops_of(program)))[-1], PROCESSOR))
+
+
+def test_what_is_not_proved_is_a_bound() -> None:
+    (nest,) = nests(loops_of(distances))
+    reading, (bound,) = with_reads(nest)
+    reads = {s.out.name: s.array for s in statements(reading) if isinstance(s, Read)}
+    assert list(reads) == ["e2_p0", "e2_p1"]
+    assert (bound.extent, bound.limit) == (reads["e2_p0"].shape[1], reads["e2_p1"].shape[1])
+    assert len(bound.around) == 3
+    assert text(distances).splitlines()[-1] == "in bounds if n1 <= n3"
+
+
+def test_computed_indices_stay_loads() -> None:
+    *_, nest = nests(loops_of(halved))
+    reading, (bound,) = with_reads(nest)
+    assert [s.out.name for s in statements(reading) if isinstance(s, Read)] == ["e3_p0_r0", "e3_p0_r1"]
+    assert bound.extent == bound.around[0]
+    assert text(halved).splitlines()[-1] == "in bounds if n0 <= n2"
+
+
+def test_what_is_proved_has_no_bound() -> None:
+    assert "in bounds" not in text(lambda xs, _: distances(xs, xs))
+
+
+@pytest.mark.parametrize("program", [distances, nearest, halved])
+def test_bits(program: Function) -> None:
+    """Also where rows run instead of tiles, and where arrays are larger than what is read of them."""
+    for rows, columns, count, more in ((3, 4, 5, 0), (130, 140, 8, 0), (130, 140, 8, 2), (90, 95, 70, 1), (5, 0, 3, 0)):
+        xs, ys = numbers((rows, count), "float32", 1), numbers((columns, count + more), "float32", 2)
+        if (columns < rows and program is halved) or (not columns and program is nearest):
+            continue
+        loops = subject(program, [xs, ys], changed({})).staged.loops
+        (expected,) = interpret(loops, [xs, ys])
+        for threads in (1, 2):
+            (found,) = compiled(LLVMBackend(threads), loops)([xs, ys])
+            assert found.tobytes() == expected.tobytes(), (rows, columns, count, more, threads)
+
+
+def test_the_distances_are_never_whole() -> None:
+    arguments = sides(300, 400, 8, "float32")
+    asked = taken(loops_of(nearest, 300, 400, 8), arguments, 2)
+    assert (64, 400) in asked
+    assert (300, 400) not in asked
+
+
+@pytest.mark.parametrize("program", [distances, nearest])
+@pytest.mark.parametrize(("rows", "columns"), [(3, 4), (300, 400)])
+def test_the_first_index_that_is_out_of_bounds_is_named(program: Function, rows: int, columns: int) -> None:
+    loops = loops_of(program, rows, columns, 8)
+    for threads in (1, 2):
+        executable = compiled(LLVMBackend(threads), loops)
+        with pytest.raises(
+            AccelIndexError, match=rf"index \(0, 6\) is out of bounds for an array of shape \({columns}, 6\)"
+        ):
+            executable([numbers((rows, 8), "float32", 1), numbers((columns, 6), "float32", 2)])
+
+
+def test_loops_without_iterations_are_no_error() -> None:
+    """Nothing is read then, whatever the extents of arrays are."""
+    executable = compiled(LLVMBackend(1), loops_of(halved))
+    (found,) = executable([numbers((5, 0), "float32", 1), numbers((3, 0), "float32", 2)])
+    assert found.tolist() == [[0.0] * 3] * 5
