@@ -2,15 +2,19 @@
 
 In scalar code conditionals and loops are branches. In vector code a conditional computes both blocks under masks and
 selects, and a loop runs until no lane is active: loads of lanes that are not active are masked away, everything else is
-total. Nested blocks are a stack of generators, so nothing here recurses on the depth of the user's expression.
+total. What is the same in all lanes of a loop, such as the number of the turn, is a scalar, and if all lanes leave it together
+it has no masks of its own. Nested blocks are a stack of generators, so nothing here recurses on the depth of the user's
+expression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from accel.ast.tree.types import BOOL
+from accel.backends.llvm.emit.alike import Differences, differences
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
@@ -58,6 +62,7 @@ class Functions:
         self._memory = memory
         self._branches = branches
         self._routine = memory.routine
+        self._differences: Differences | None = None
 
     def one(self, value: Value) -> str:
         """The register or constant of a uniform value."""
@@ -71,6 +76,8 @@ class Functions:
         body = function.body
         computed = [statement for statement in body.statements if isinstance(statement, scalar.Compute)]
         if len(computed) < len(body.statements):
+            differ = {number for number, value in environment.items() if not self._writer.is_uniform(value)}
+            self._differences = differences(function, differ)
             return finish(self._block(body, environment, mask))
         # Most are operators alone: no task is needed, and tiles write hundreds of them.
         for statement in computed:
@@ -114,49 +121,73 @@ class Functions:
 
     def _conditional(self, statement: scalar.If, environment: Environment, mask: str | None) -> Task:
         condition = self._operand(statement.condition, environment)
-        if self._writer.lanes > 1 and not (self._branches and mask is None and isinstance(condition, Uniform)):
+        if self._writer.lanes > 1 and not self._branches_at(statement, condition, mask):
             return (yield self._masked_conditional(statement, condition, environment, mask))
         then, orelse = self._routine.label(), self._routine.label()
         self._routine.branch(self._writer.one(condition), then, orelse)
         blocks = [
-            (label, self._block(each, environment, None))
+            (label, self._block(each, environment, mask))
             for label, each in ((then, statement.then), (orelse, statement.orelse))
         ]
         return (yield self._alternatives(statement.outs, blocks))
 
+    def _branches_at(self, statement: scalar.If, condition: Value, mask: str | None) -> bool:
+        """Whether a conditional is a branch in lanes: where that was asked for, or, beside loops, if a side does much."""
+        if not isinstance(condition, Uniform):
+            return False
+        if self._differences is None:
+            return self._branches and mask is None
+        inside = statement.then.statements + statement.orelse.statements
+        return len(inside) > FEW or not all(isinstance(each, scalar.Compute) for each in inside)
+
     def _alternatives(self, outs: Sequence[scalar.Variable], blocks: Sequence[tuple[str, Task]]) -> Task:
         """What one of the blocks gives, to whose label somebody jumps."""
-        routine, writer = self._routine, self._writer
-        types = [writer.code.type(out.type) for out in outs]
-        slots = [routine.slot(type_, align=8 if writer.lanes == 1 else 64) for type_ in types]
-        after = routine.label()
+        slots = [self._slot(out) for out in outs]
+        after = self._routine.label()
         for label, block in blocks:
-            routine.place(label)
+            self._routine.place(label)
             results = yield block
-            for slot, type_, result in zip(slots, types, results, strict=True):
-                routine.store(type_, writer.every(result), slot)
-            routine.jump(after)
-        routine.place(after)
-        every = zip(slots, types, outs, strict=True)
-        return [writer.varying(routine.load(type_, slot), out.type) for slot, type_, out in every]
+            for slot, result in zip(slots, results, strict=True):
+                self._put(slot, result)
+            self._routine.jump(after)
+        self._routine.place(after)
+        return [self._take(slot, out) for slot, out in zip(slots, outs, strict=True)]
+
+    # Variables that keep what some blocks give, on the stack: in a scalar if that is the same in all lanes.
+
+    def _slot(self, variable: scalar.Variable, *, lanes: bool = False) -> _Slot:
+        writer = self._writer
+        one = writer.lanes == 1 or (not lanes and self._differences is not None and self._differences.alike(variable))
+        type_ = (writer.scalar if one else writer.code).type(variable.type)
+        return _Slot(self._routine.slot(type_, align=8 if one else 64), type_, one)
+
+    def _put(self, slot: _Slot, value: Value) -> None:
+        self._routine.store(slot.type, self._writer.one(value) if slot.one else self._writer.every(value), slot.address)
+
+    def _take(self, slot: _Slot, variable: scalar.Variable) -> Value:
+        text = self._routine.load(slot.type, slot.address)
+        return Uniform(text, variable.type) if slot.one else self._writer.varying(text, variable.type)
 
     def _masked_conditional(
         self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None
     ) -> Task:
-        chosen = self._writer.every(condition)
         ends = None if mask is not None or not _reads_apart(statement) else self._writer.ends(condition)
         if ends is not None:
-            return (yield self._alike(statement, chosen, ends, environment))
-        return (yield self._selected(statement, chosen, environment, mask))
+            return (yield self._alike(statement, condition, ends, environment))
+        return (yield self._selected(statement, condition, environment, mask))
 
-    def _selected(self, statement: scalar.If, chosen: str, environment: Environment, mask: str | None) -> Task:
+    def _selected(self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None) -> Task:
         writer = self._writer
+        chosen = writer.every(condition)
         then = yield self._block(statement.then, environment, writer.both(mask, chosen))
         orelse = yield self._block(statement.orelse, environment, writer.without(mask, chosen))
-        return [writer.select(chosen, first, second) for first, second in zip(then, orelse, strict=True)]
+        pairs = list(zip(then, orelse, strict=True))
+        if self._differences is None or not writer.is_uniform(condition):
+            return [writer.select(chosen, first, second) for first, second in pairs]
+        return [writer.choose(writer.one(condition), first, second) for first, second in pairs]
 
-    def _alike(self, statement: scalar.If, chosen: str, ends: tuple[str, str], environment: Environment) -> Task:
-        """One block alone, without masks, where the condition `chosen` is the same in all lanes; `ends` say whether it is.
+    def _alike(self, statement: scalar.If, condition: Value, ends: tuple[str, str], environment: Environment) -> Task:
+        """One block alone, without masks, where the condition is the same in all lanes; `ends` say whether it is.
 
         Most vectors of a loop over what stands one after the other, as of `append`, are so.
         """
@@ -168,37 +199,81 @@ class Functions:
         blocks = [
             (every, self._block(statement.then, environment, None)),
             (none, self._block(statement.orelse, environment, None)),
-            (mixed, self._selected(statement, chosen, environment, None)),
+            (mixed, self._selected(statement, condition, environment, None)),
         ]
         return (yield self._alternatives(statement.outs, blocks))
 
     def _loop(self, statement: scalar.While, environment: Environment, mask: str | None) -> Task:
-        """Parameters live in slots of all lanes; with several lanes a mask says which still run."""
+        """Parameters live in slots."""
+        slots = [self._slot(parameter) for parameter in statement.parameters]
+        for slot, operand in zip(slots, statement.initial, strict=True):
+            self._put(slot, self._operand(operand, environment))
+        turns = self._routine.slot("i64")
+        self._routine.store("i64", str(TURNS), turns)
+        together = self._differences is not None and all(map(self._differences.alike, statement.condition.results))
+        if self._writer.lanes == 1 or together:
+            return (yield self._loop_together(statement, slots, turns, environment, mask))
+        return (yield self._loop_apart(statement, slots, turns, environment, mask))
+
+    def _loop_together(
+        self, statement: scalar.While, slots: Sequence[_Slot], turns: str, environment: Environment, mask: str | None
+    ) -> Task:
+        """A loop that all lanes leave in the same turn: those that are not active need no mask but that of before."""
         routine, writer = self._routine, self._writer
-        types = [writer.code.type(parameter.type) for parameter in statement.parameters]
-        slots = [routine.slot(type_, align=64) for type_ in types]
-        for slot, type_, operand in zip(slots, types, statement.initial, strict=True):
-            routine.store(type_, writer.every(self._operand(operand, environment)), slot)
-        active = routine.slot(writer.code.type(BOOL), align=64)
-        everywhere = writer.code.splat("i1", "true")
-        routine.store(writer.code.type(BOOL), mask or everywhere, active)
-        turns = routine.slot("i64")
-        routine.store("i64", str(TURNS), turns)
+        some = None if mask is None else writer.any(mask)
         with routine.repeat() as while_:
-            self._reload(statement, types, slots, environment)
-            running = None if writer.lanes == 1 else routine.load(writer.code.type(BOOL), active)
+            self._reload(statement.parameters, slots, environment)
+            (going,) = yield self._block(statement.condition, environment, mask)
+            condition = writer.one(going)
+            while_(condition if some is None else routine.code.emit(f"and i1 {condition}, {some}"))
+            self._poll(turns)
+            with writer.some_active(mask):
+                results = yield self._block(statement.body, environment, mask)
+            for slot, result in zip(slots, results, strict=True):
+                self._put(slot, result)
+        self._reload(statement.parameters, slots, environment)
+        return [environment[parameter.number] for parameter in statement.parameters]
+
+    def _loop_apart(
+        self, statement: scalar.While, slots: Sequence[_Slot], turns: str, environment: Environment, mask: str | None
+    ) -> Task:
+        """A loop that lanes leave one by one: a mask says which still run, the others keep what they have.
+
+        So does a copy in lanes of what is the same in those that run, if somebody reads it afterwards.
+        """
+        routine, writer = self._routine, self._writer
+        kept = [
+            self._slot(parameter, lanes=True) if slot.one and self._is_read(out) else None
+            for slot, parameter, out in zip(slots, statement.parameters, statement.outs, strict=True)
+        ]
+        for own, operand in zip(kept, statement.initial, strict=True):
+            if own is not None:
+                self._put(own, self._operand(operand, environment))
+        masks = writer.code.type(BOOL)
+        everywhere = writer.code.splat("i1", "true")
+        active = routine.slot(masks, align=64)
+        routine.store(masks, mask or everywhere, active)
+        with routine.repeat() as while_:
+            self._reload(statement.parameters, slots, environment)
+            running = routine.load(masks, active)
             (going,) = yield self._block(statement.condition, environment, running)
             still = writer.both(running, writer.every(going)) or everywhere
-            routine.store(writer.code.type(BOOL), still, active)
+            routine.store(masks, still, active)
             while_(writer.any(still))
             self._poll(turns)
-            results = yield self._block(statement.body, environment, None if writer.lanes == 1 else still)
-            for slot, type_, parameter, result in zip(slots, types, statement.parameters, results, strict=True):
-                if writer.lanes > 1:
-                    result = writer.select(still, result, environment[parameter.number])
-                routine.store(type_, writer.every(result), slot)
-        self._reload(statement, types, slots, environment)
+            with writer.some_active(still):
+                results = yield self._block(statement.body, environment, still)
+            for slot, own, parameter, result in zip(slots, kept, statement.parameters, results, strict=True):
+                before = environment[parameter.number] if own is None else self._take(own, parameter)
+                if own is not None:
+                    self._put(own, writer.select(still, result, before))
+                self._put(slot, result if slot.one else writer.select(still, result, before))
+        last = [own or slot for own, slot in zip(kept, slots, strict=True)]
+        self._reload(statement.parameters, last, environment)
         return [environment[parameter.number] for parameter in statement.parameters]
+
+    def _is_read(self, variable: scalar.Variable) -> bool:
+        return self._differences is not None and variable.number in self._differences.read
 
     def _poll(self, turns: str) -> None:
         """Counts a turn of a loop down in the slot `turns`; at 0 looks whether the loop is still wanted."""
@@ -209,10 +284,18 @@ class Functions:
             self._memory.poll()
             routine.store("i64", str(TURNS), turns)
 
-    def _reload(self, statement: scalar.While, types: list[str], slots: list[str], environment: Environment) -> None:
-        for parameter, type_, slot in zip(statement.parameters, types, slots, strict=True):
-            value = self._writer.varying(self._routine.load(type_, slot), parameter.type)
-            environment[parameter.number] = value
+    def _reload(self, parameters: Sequence[scalar.Variable], slots: Sequence[_Slot], environment: Environment) -> None:
+        for parameter, slot in zip(parameters, slots, strict=True):
+            environment[parameter.number] = self._take(slot, parameter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A variable on the stack, and its LLVM type; `one`: a scalar."""
+
+    address: str
+    type: str
+    one: bool
 
 
 def _reads_apart(statement: scalar.If) -> bool:

@@ -63,8 +63,9 @@ class Memory:
         narrow: dict[str, list[str]] = {}
         for position, extent in zip(index, site.shape, strict=True):
             bound = self.view.extent(extent)
-            if mask is None and (writer.is_uniform(position) or isinstance(position, Progression)):
-                wrong += [writer.scalar.emit(f"icmp uge i64 {end}, {bound}") for end in self._ends(position)]
+            if writer.is_uniform(position) or (mask is None and isinstance(position, Progression)):
+                ends = [writer.scalar.emit(f"icmp uge i64 {end}, {bound}") for end in self._ends(position)]
+                wrong += [writer.if_any(each, mask) for each in ends]
             elif mask is None and self._sites is None and (words := self._words(position)) is not None:
                 narrow.setdefault(bound, []).append(words)
             elif mask is None and self._sites is None:
@@ -228,10 +229,11 @@ class Memory:
 
     def _guarded(self, address: str, mask: str) -> str:
         """The address if a lane is active, else one of a word that is never read."""
-        return self.routine.code.emit(f"select i1 {self._writer.any(mask)}, ptr {address}, ptr {self._somewhere()}")
+        if (some := self._writer.any(mask)) == "true":
+            return address
+        return self.routine.code.emit(f"select i1 {some}, ptr {address}, ptr {self._somewhere()}")
 
-    def _somewhere(self) -> str:
-        """The address of a word that may be read."""
+    def _somewhere(self) -> str:  # The address of a word that may be read.
         somewhere = self.routine.slot("i64")
         self.routine.store("i64", "0", somewhere)
         return somewhere

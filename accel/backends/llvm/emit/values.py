@@ -6,7 +6,8 @@ needs it in lanes, and an index that rises evenly stays a progression, so that r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias, Union, assert_never
 
@@ -142,6 +143,7 @@ class Writer:
         self.lanes = lanes
         self._narrow: dict[str, str] = {}
         self._compared: dict[str, tuple[Operator, Value, Value]] = {}
+        self._active: set[str] = set()
 
     def narrow(self, value: Value) -> str | None:
         """The i32 in lanes that an i64 was made of; None if it was not, or that is not known."""
@@ -302,6 +304,14 @@ class Writer:
         text = f"select {self.code.vector('i1')} {mask}, {type_} {self.every(then)}, {type_} {self.every(orelse)}"
         return self.varying(self.code.emit(text), kind)
 
+    def choose(self, condition: str, then: Value, orelse: Value) -> Value:
+        """One of both in all lanes, by an i1: a scalar if both are."""
+        if not self.is_uniform(then) or not self.is_uniform(orelse):
+            return self.select(self.splat(condition, "i1"), then, orelse)
+        type_ = self.scalar.type(then.type)
+        text = f"select i1 {condition}, {type_} {self.one(then)}, {type_} {self.one(orelse)}"
+        return Uniform(self.scalar.emit(text), then.type)
+
     def _packed(self, carry: str, mask: str) -> str:
         """`carry` plus the exclusive prefix sum of the mask."""
         vector = self.code.type(I64)
@@ -362,9 +372,24 @@ class Writer:
         rest = self.code.emit(f"xor {vector} {excluded}, {self.code.splat('i1', 'true')}")
         return self.both(mask, rest) or rest
 
+    @contextmanager
+    def some_active(self, mask: str | None) -> Iterator[None]:
+        """What is written inside runs only where some lane of the mask is set."""
+        new = {mask} - self._active if mask is not None else set()
+        self._active |= new
+        yield
+        self._active -= new
+
+    def if_any(self, condition: str, mask: str | None) -> str:
+        """An i1: whether one holds, and some lane of the mask (None: all lanes) is set."""
+        some = "true" if mask is None else self.any(mask)
+        return condition if some == "true" else self.scalar.emit(f"and i1 {condition}, {some}")
+
     def any(self, mask: str) -> str:
         """An i1: whether some lane is set."""
         if self.lanes == 1:
             return mask
+        if mask in self._active:
+            return "true"
         vector = self.code.vector("i1")
         return self.code.call(f"llvm.vector.reduce.or.v{self.lanes}i1", "i1", [vector], [f"{vector} {mask}"])
