@@ -82,8 +82,12 @@ class ProfilingInfo:
     start: int
     end: int
 
+class command_execution_status:
+    COMPLETE: int
+
 class Event:
     profile: ProfilingInfo
+    command_execution_status: int
     def wait(self) -> None: ...
 
 class Buffer:

@@ -305,7 +305,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return original(queue, *arguments, **options)
 
         monkeypatch.setattr(pyopencl, name, counted)
-    reach = Memory._host
+    reach = Memory.reached_bytes
 
     def reached(memory: Memory, held: Held) -> HostArray | None:
         host = reach(memory, held)
@@ -313,7 +313,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             made.append("host")
         return host
 
-    monkeypatch.setattr(Memory, "_host", reached)
+    monkeypatch.setattr(Memory, "reached_bytes", reached)
     return made
 
 

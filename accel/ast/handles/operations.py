@@ -328,7 +328,9 @@ def item(source: ScalarNode, position: object, where: Where | None) -> ScalarNod
         hint = "several items: `a, b = A.unlift(p)`"
         raise AccelTypeError(f"the item of a tuple is chosen by an int, got {describe(position)}", where, hint=hint)
     if not -len(kind.items) <= position < len(kind.items):
-        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", where)
+        nested = len(kind.items) == 1 and isinstance(kind.items[0], TupleType)
+        advice = "it is a tuple in a tuple, as `A.lift((a, b))` makes; `A.lift(a, b)` makes a tuple of two"
+        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", where, hint=advice if nested else None)
     return project(source, int(position) % len(kind.items), where)
 
 

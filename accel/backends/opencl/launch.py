@@ -7,7 +7,7 @@ anyway, or at the end. A launcher that waits (`waits`) has a record of its own, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -25,6 +25,7 @@ from accel.backends.opencl.machine.features import MOST_OPERATIONS, Features
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.positions import is_narrow, position_type
 from accel.backends.opencl.machine.records import Records
+from accel.backends.opencl.machine.stopping import stopped_with_the_caller
 from accel.backends.opencl.program import unit
 from accel.backends.opencl.work import work
 from accel.backends.sites import NoSite, fault
@@ -168,7 +169,7 @@ class NestLauncher:
         self._plan = _Plan((-1,), False, (), (), (), 0)
         self._waits = waits
         self._work = work(made.nests)
-        self._looks_first = any(map(may_not_end, made.nests))
+        self._may_not_end = any(map(may_not_end, made.nests))
         # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
         # its own, also that of a signal handler in the middle of another.
         self._idle: dict[bool, list[list[pyopencl.Kernel]]] = {True: [], False: []}
@@ -182,7 +183,7 @@ class NestLauncher:
     ) -> tuple[Launched, list[Held]]:
         """Launches the nest; `take` gives buffers of at least so many bytes, for its temporaries. What was launched, and on
         which buffers."""
-        if self._looks_first and (earlier := buffers[RECORD]) is not None:
+        if self._may_not_end and (earlier := buffers[RECORD]) is not None:
             self._records.look(earlier)
             buffers[RECORD] = None
         plan = self._planned(sizes)
@@ -199,9 +200,8 @@ class NestLauncher:
             record = buffers[RECORD] or self._records.take()
             arguments.append(record.buffer)
         kernels = self._taken(plan.narrow)
-        for kernel, launches in zip(kernels, plan.kernels, strict=True):
-            for items in launches:
-                self._enqueue(kernel, items, arguments)
+        work = [(kernel, items) for kernel, launches in zip(kernels, plan.kernels, strict=True) for items in launches]
+        self._launch(work, arguments, record)
         self._idle[plan.narrow].append(kernels)
         if not self._waits:
             buffers[RECORD] = record or buffers[RECORD]
@@ -267,6 +267,20 @@ class NestLauncher:
             # pyopencl writes Python code for each kernel, and keeps it in a file behind a lock.
             return calmly(lambda: [_kernel(program, each, self._made, narrow) for each in self._made.kernels])
 
+    def _launch(
+        self, work: Sequence[tuple[pyopencl.Kernel, _Items]], arguments: list[KernelArgument], record: Held | None
+    ) -> None:
+        """Enqueue these kernels; wait for them if they look at the record whether they are to stop."""
+
+        def launch() -> None:
+            for kernel, items in work:
+                self._enqueue(kernel, items, arguments)
+
+        if self._may_not_end and record is not None and self._features.stops:
+            stopped_with_the_caller(self._memory, record, launch)
+        else:
+            launch()
+
     def _enqueue(self, kernel: pyopencl.Kernel, items: _Items, arguments: list[KernelArgument]) -> None:
         queue, (count, group, first) = self._memory.queue, items
         if not any(first):
@@ -285,7 +299,7 @@ class NestLauncher:
         program = self._build(unit([helpers, kernel.text], self._features, narrow=plan.narrow))
         compiled = calmly(lambda: _kernel(program, kernel, made, plan.narrow))
         record = self._records.take()
-        self._enqueue(compiled, ((1,), (1,), (0,)), [*given, record.buffer])
+        self._launch([(compiled, ((1,), (1,), (0,)))], [*given, record.buffer], record)
         number, *index = self._records.read(record)
         return None if number == 0 else fault(sites[number - 1], index, size)
 

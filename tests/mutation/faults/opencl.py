@@ -14,6 +14,20 @@ _ERRORS = "tests/opencl/test_errors.py"
 
 FAULTS = (
     Fault(
+        "nobody tells an endless loop to stop",
+        "backends/opencl/machine/stopping.py",
+        "np.ndarray((1,), I64.dtype, host)[0] = 1",
+        "np.ndarray((1,), I64.dtype, host)[0] = 0",
+        ("tests/opencl/test_stopping.py",),
+    ),
+    Fault(
+        "a loop that counts ends one turn late",
+        "labelled/scalars/turns.py",
+        "return max((last - begin) // step + 1, 0)",
+        "return max((last - begin) // step + 2, 0)",
+        ("tests/labelled/test_turns.py",),
+    ),
+    Fault(
         "the second piece of a launch begins one group late",
         "backends/opencl/launch.py",
         "(start * group,)) for start in starts",
@@ -142,7 +156,7 @@ FAULTS = (
     Fault(
         "loops that need not end do not wait for checks",
         "backends/opencl/launch.py",
-        "self._looks_first = any(map(may_not_end, made.nests))",
+        "self._may_not_end = any(map(may_not_end, made.nests))",
         "self._looks_first = not made and any(map(may_not_end, made.nests))",
         ("tests/opencl/test_waiting.py::test_what_comes_after_a_failure_does_no_harm",),
     ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.opencl.code.checks import misleads
+from accel.backends.opencl.code.checks import is_open, may_not_end, misleads
 from accel.backends.opencl.code.naming import ERROR, element, extent_number, extent_text, index_text
 from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.scalar import expression
@@ -24,6 +24,9 @@ from accel.ir.nodes import Nest, Remap, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
+LOOK = 1 << 10
+"""So many turns after another a scalar loop that may go on for ever looks whether it is to stop."""
+
 
 @dataclass(slots=True)
 class Context:
@@ -32,13 +35,15 @@ class Context:
     `kernels` and `states`: the names of those already written, by their text without names, so that equal nests share them.
     `sites`: where a failing check is written down, for the kernel that finds out which one failed first; None in the
     kernels that compute, which only raise the flag. `trusts`: no check can fail that an index proved to be in bounds rests on.
-    `bounded`: streams that are at most some extent, since they are checked.
+    `looks`: scalar loops that may go on for ever look whether the flag is raised. `bounded`: streams that are at most some
+    extent, since they are checked.
     """
 
     features: Features
     prelude: Prelude
     sites: list[Site] | None = None
     trusts: bool = False
+    looks: bool = False
     bounded: frozenset[Stream] = frozenset()
     kernels: dict[str, str] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
@@ -46,7 +51,17 @@ class Context:
     def of(self, nest: Nest) -> Context:
         """The same for the code of one nest."""
         checked = (each.outs for each in mentions.statements(nest) if isinstance(each, Remap))
-        return replace(self, trusts=not misleads(nest), bounded=frozenset(out for outs in checked for out in outs))
+        bounded = frozenset(out for outs in checked for out in outs)
+        trusts = not misleads(nest)
+        looks = not trusts or (self.features.stops and may_not_end(nest))
+        return replace(self, trusts=trusts, looks=looks, bounded=bounded)
+
+    def flagged(self, function: Function) -> bool:
+        """Whether a function's code mentions the flag."""
+        return any(
+            (self.looks and is_open(each)) or (isinstance(each, Load) and not self.trusts)
+            for each in mentions.function_statements(function)
+        )
 
     def fail(self, writer: Writer, index: Sequence[str], site: Site) -> None:
         """Record that a check failed; `index` begins with the offending one, if there is one."""
@@ -160,21 +175,31 @@ class _Body:
         for out, state in zip(statement.outs, states, strict=True):
             self._names[out.number] = state
 
-        def leave() -> None:
-            # What fails gives 0, with which a loop might never end.
-            failed = "" if self._context.trusts else f" || {ERROR}[0]"
-            writer.line(f"if (!{self.atom(statement.condition.results[0])}{failed}) break;")
+        looks = self._context.looks and is_open(statement)
+        leave = self._look() if looks else "if (!%s) break;"
 
         def again() -> None:
             atoms = [self.atom(result) for result in statement.body.results]
             fresh = [self._declare(p.type, atom) for p, atom in zip(statement.parameters, atoms, strict=True)]
             self._assign(states, fresh)
 
-        self._pending += [writer.close, again]
+        self._pending += [writer.close] * (2 if looks else 1)
+        self._pending.append(again)
         self._push(statement.body)
-        self._pending.append(leave)
+        self._pending.append(lambda: writer.line(leave % self.atom(statement.condition.results[0])))
         self._push(statement.condition)
-        writer.open("for (;;)")
+        if not looks:
+            writer.open("for (;;)")
+
+    def _look(self) -> str:
+        """Begin a loop in a loop, which is gone on with as long as the flag is not raised: it is only looked at in the outer
+        one, and both end at once, so that compilers have one condition in each turn. How the inner one ends, with its
+        condition for `%s`."""
+        more, turn = self._writer.fresh("more"), self._writer.fresh("turn")
+        self._writer.line(f"int {more} = 1;")
+        self._writer.open(f"while ({more} && !{ERROR}[0])")
+        self._writer.open(f"for (int {turn} = 0;; ++{turn})")
+        return f"if (!({more} = %s) | {turn} == {LOOK}) break;"
 
     def _assign(self, names: Sequence[str], values: Sequence[str]) -> None:
         for name, value in zip(names, values, strict=True):

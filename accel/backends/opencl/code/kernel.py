@@ -298,7 +298,7 @@ class Scaffold:
         self._axes: set[Product] = set() if whole is None else whole._axes
         self.unless: tuple[Choice, ...] = ()
         self._divides = _divides_in_loops(nest)
-        self._checked: bool = has_checks(nest) if whole is None else whole._checked
+        self._checked: bool = has_checks(nest) or self.context.looks if whole is None else whole._checked
 
     def part(self, nest: Nest, number: int) -> Scaffold:
         """That of a part of the nest."""

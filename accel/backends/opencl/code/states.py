@@ -23,7 +23,7 @@ from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.programs import loaded
-from accel.labelled.scalar import Function, Load, While
+from accel.labelled.scalar import Function
 
 
 class Machine(Enum):
@@ -90,7 +90,7 @@ def state_type(state: State, context: Context) -> StateType:
     declared = [f"__global {c_type(array.element)}* {array_name(array)}" for array in arrays]
     declared += [f"position_t {size_name(variable)}" for variable in sizes]
     used = [*map(array_name, arrays), *map(size_name, sizes)]
-    if not context.trusts and any(isinstance(s, Load | While) for s in mentions.function_statements(state.merge)):
+    if context.flagged(state.merge):
         declared.append(f"volatile __global long* {ERROR}")
         used.append(ERROR)
     passed, taken = ("".join(f", {each}" for each in some) for some in (used, declared))

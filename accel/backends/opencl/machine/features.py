@@ -51,6 +51,11 @@ class Features:
     narrow_positions: int | None = None
 
     @property
+    def stops(self) -> bool:
+        """Whether the host can tell a kernel that runs to stop: the device is a processor, whose memory is the host's."""
+        return self.together
+
+    @property
     def machine(self) -> WorkItems:
         """What schedules depend on."""
         return WorkItems(atomic_bytes=8 if self.atomics64 else 4, gpu=self.gpu)

@@ -93,22 +93,19 @@ class Memory:
         """Whether the host can read and write the device's memory where it lies."""
         self._alignment = alignment(device) if self.unified else 0
         self._staging = None if self.unified else Staging(self.context, device, self.queue)
-        shared = pyopencl.mem_flags.ALLOC_HOST_PTR if self.unified else 0
-        self._flags = pyopencl.mem_flags.READ_WRITE | shared
+        self._flags = pyopencl.mem_flags.READ_WRITE | (pyopencl.mem_flags.ALLOC_HOST_PTR if self.unified else 0)
         self._total = int(device.global_mem_size)
         self._small = self._total >> 14
         self._free: dict[int, list[tuple[int, pyopencl.Buffer]]] = {}
         self.lots: Lots[Held] = Lots()
         self._numbers = count()
         self._used: dict[int, int] = {}
-        self._calls = count()
+        self._calls, self._pieces = count(), count(1)
         self._marks: list[pyopencl.Event] = []
         """Of every so many results, which the device has not come to yet."""
         self._hosts: tuple[int, dict[int, HostArray]] = (0, {})
-        self._pieces = count(1)
-        self._enqueued = self._done = (
-            0  # the numbers of the last piece of work, and of the last that is known to be done
-        )
+        self._enqueued = self._done = 0
+        """The numbers of the last piece of work, and of the last that is known to be done."""
         self._epochs = count(1)
         self.epoch = 0
         """Until it is another number, no buffer is let go of that was used: what has its `id` is the same one."""
@@ -125,8 +122,8 @@ class Memory:
     @property
     def use(self) -> DeviceMemory:
         """What is used now."""
-        lots = self.lots.unused
-        return DeviceMemory(sum(self._used.copy().values()) - lots, self._unused + lots, self._total)
+        used, lots = sum(self._used.copy().values()), self.lots.unused
+        return DeviceMemory(used - lots, self._unused + lots, self._total)
 
     @property
     def _unused(self) -> int:
@@ -278,7 +275,7 @@ class Memory:
         """Whether the host reads and writes buffers by itself."""
         return self.unified and reaches(self.context, self.queue, self._flags)
 
-    def _host(self, held: Held) -> HostArray | None:
+    def reached_bytes(self, held: Held) -> HostArray | None:
         """The bytes of a buffer that came from `take`, once all is done that was enqueued before, if the host reaches them."""
         if not (self.reaches and held.stays):
             return None
@@ -327,7 +324,7 @@ class Memory:
         held, staging = self.take(made.nbytes), self._staging
         if not made.size:
             return held
-        host = self._host(held) if made.nbytes <= LITTLE else None
+        host = self.reached_bytes(held) if made.nbytes <= LITTLE else None
         if host is not None:
             np.ndarray(made.shape, made.dtype, host)[...] = made
         elif staging is None:
@@ -353,7 +350,7 @@ class Memory:
         """The first byte of a buffer, once what was enqueued before in that queue, the `near` one, is done."""
         import pyopencl
 
-        host = self._host(held)
+        host = self.reached_bytes(held)
         if host is None:
             host = np.empty(1, np.uint8)
             self._tried("a copy from it", partial(pyopencl.enqueue_copy, queue, host, held.buffer, is_blocking=True))
@@ -386,7 +383,7 @@ class Memory:
         result, staging = np.empty(shape, element.dtype), self._staging
         if not prod(shape):
             return result
-        host = self._host(held) if result.nbytes <= LITTLE else None
+        host = self.reached_bytes(held) if result.nbytes <= LITTLE else None
         if host is not None:
             result[...] = np.ndarray(shape, element.dtype, host)
             return result

@@ -203,7 +203,8 @@ class _Series:
             with writer.block(""):
                 self._nest(nest, schedule, context, held)
         local = frozenset(memory.passed)
-        found, checked = parameters(series.nests, local), any(map(has_checks, series.nests))
+        found = parameters(series.nests, local)
+        checked = any(map(has_checks, series.nests)) or any(context.looks for context in self._contexts)
         declared = [*found.declarations, *([ERROR_PARAMETER] if checked else [])]
         text = kernel_text(f"{fixed_group(GROUP)}void {name}", declared, writer.text)
         known = self._contexts[0].kernels.setdefault(anonymous(text), name)

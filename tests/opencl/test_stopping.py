@@ -1,0 +1,93 @@
+"""Ctrl-C ends scalar loops that never end, on processors, whose kernels see what the host writes meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.opencl.program import PLAIN, opencl_text
+from accel.schedule.templates.choose import program_schedules
+from tests.llvm.test_interrupts import end_by_interrupt
+from tests.marks import one_in
+from tests.opencl.check import loops
+from tests.opencl.platforms import ROWS, backend, each_platform
+
+Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
+Function: TypeAlias = Callable[[Floats], Floats]
+
+PROGRAM = """
+import signal
+import numpy as np
+import accel as A
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's workers ignore it, and so would their children
+
+def turn(limit):
+    return A.while_(lambda i: i < limit, lambda i: (i + 1) % 2, A.constant(0, np.int64))
+
+def each(limits):
+    return A.map(turn, limits)
+
+def gathered(limits):
+    return A.map(turn, A.gather(A.use(np.arange({elements})), limits))
+
+def within(limits):
+    return A.map(lambda limit: A.while_(lambda i: i < limit, lambda i: turn(1) + 0 * i, A.constant(0, np.int64)), limits)
+
+def summed(limits):
+    return A.fold(lambda x, y: x - turn(A.max(x, y)), 0, limits)
+
+limits = np.zeros({elements}, np.int64)
+run = A.runN({function}, backend={backend!r})
+wanted = run(limits)
+limits[{position}] = 2
+print("ready", flush=True)
+try:
+    run(limits)
+except KeyboardInterrupt:
+    limits[:] = 0
+    assert np.array_equal(run(limits), wanted)  # the queue is as before
+    print("interrupted", flush=True)
+"""
+
+CASES = [
+    ("each", 1, 0), ("gathered", 100, 50), ("each", 1_000_000, 500_000), ("within", 1_000, 0), ("summed", 3, 1),
+    ("summed", 100_000, -1), ("gathered", 1_000_000, -1),
+]  # fmt: skip
+
+
+@each_platform
+@pytest.mark.parametrize(("function", "elements", "position"), one_in(7, CASES, kept=2))
+def test_an_endless_loop_is_interrupted(platform: str, function: str, elements: int, position: int) -> None:
+    if not backend(platform).memory.reaches:
+        pytest.skip("the host does not reach the device's memory: kernels run to their end")
+    name = f"opencl:{ROWS[platform]}"
+    end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, backend=name))
+
+
+def counted(xs: Floats) -> Floats:
+    """At most 200 turns for each element."""
+    return A.map(
+        lambda x: A.while_(
+            lambda s: (s[1] < 200) & (s[0] < 4), lambda s: A.lift(s[0] * s[0], s[1] + 1), A.lift(x, A.constant(0))
+        )[0],
+        xs,
+    )
+
+
+def uncounted(xs: Floats) -> Floats:
+    return A.map(lambda x: A.while_(lambda y: y < 4, lambda y: y * y, x), xs)
+
+
+@pytest.mark.parametrize(("function", "looks"), [(counted, False), (uncounted, True)])
+@pytest.mark.parametrize("processor", [False, True])
+def test_only_loops_that_may_go_on_for_ever_look(function: Function, looks: bool, processor: bool) -> None:
+    features = replace(PLAIN, together=processor)
+    planned, _ = loops("greedy", (function(A.use(np.arange(3.0))),))
+    text = opencl_text(program_schedules(planned, features.machine), features)
+    assert ("error" in text) == (looks and processor)
