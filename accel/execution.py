@@ -19,7 +19,7 @@ import numpy as np
 from accel import kept_programs
 from accel import settings as setting
 from accel.annotations import NOT_GIVEN, contradiction, demand_of_result, demands, function_of_arrays, refused
-from accel.ast.combinators.host.arrays import use
+from accel.ast.combinators.host.arrays import leaves_of, use
 from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
@@ -305,7 +305,7 @@ class RunN(Generic[P, R]):
         ways = under[0]
         known = None if kinds is None else ways.find(kinds)
         if kinds is not None and known is not None:
-            leaves = _leaves([_host(argument) for argument in args])
+            leaves = [leaf for argument in args for leaf in leaves_of(argument)]
             ways.shorten(kinds, known, leaves)
             return known.run([*leaves, *known.constants])
         hosts, found, settings = self._prepared(args)

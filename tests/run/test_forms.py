@@ -210,3 +210,13 @@ def test_nothing_is_kept() -> None:
         with pytest.raises(A.AccelError):
             swap((xs, late))
     assert [sys.getrefcount(each) for each in (xs, zs, late, zs.dtype, xs.dtype, np.dtype(np.float32))] == counts
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_tuples_of_other_shapes_are_refused_in_any_call(backend: str) -> None:
+    sums = untyped.runN(lambda pairs: A.map(lambda pair: pair[0] + pair[1], pairs), backend=backend)
+    xs = np.arange(3.0)
+    for _ in range(3):
+        np.testing.assert_array_equal(sums((xs, xs)), xs + xs)
+        with pytest.raises(A.AccelShapeError, match=r"(?s)one shape, got \(3,\) and \(2,\).*test_forms\.py"):
+            sums((xs, xs[:2]))

@@ -8,6 +8,7 @@ arrays of one shape (struct of arrays). Out: `Use` nodes. Native arrays are not 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,17 @@ def use(x: object) -> Acc[Any]:
         raise AccelShapeError(f"use of a tuple needs arrays of one shape, got {listed}", where, hint=hint)
     require_extents(shape, where)
     return Acc(Use(data, (array_type(len(shape), element),), where), shape)
+
+
+def leaves_of(value: object) -> Sequence[Leaf]:
+    """The leaves of what `use` takes, without a node: for arguments of kinds that came before. Raises what it does."""
+    _, data = taken(value, None)
+    if len(data) > 1:
+        shape = data[0].shape
+        for each in data:
+            if each.shape != shape:
+                use(value)
+    return data
 
 
 def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[Leaf, ...]]:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from math import prod
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
@@ -303,11 +302,11 @@ class Memory:
 
     def upload(self, array: HostArray) -> Held:
         """A buffer with the array's elements, only to be read: the array's own memory where the device can use that."""
-        import pyopencl
-
         check_process(self.generation)
         made = plain(array)
-        if self._alignment and made.nbytes > FEW and made.ctypes.data % self._alignment == 0:
+        if made.nbytes > FEW and self._alignment and made.ctypes.data % self._alignment == 0:
+            import pyopencl
+
             flags = pyopencl.mem_flags
             buffer = pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=made)
             return Held(None, buffer, made.nbytes, borrowed=np.may_share_memory(made, array))
@@ -319,15 +318,16 @@ class Memory:
         return self._filled(plain(array))
 
     def _filled(self, made: HostArray) -> Held:
-        import pyopencl
-
-        held, staging = self.take(made.nbytes), self._staging
-        if not made.size:
+        size, staging = made.nbytes, self._staging
+        held = self.take(size)
+        if not size:
             return held
-        host = self.reached_bytes(held) if made.nbytes <= LITTLE else None
+        host = self.reached_bytes(held) if size <= LITTLE else None
         if host is not None:
             np.ndarray(made.shape, made.dtype, host)[...] = made
         elif staging is None:
+            import pyopencl
+
             self._waited("a copy to it", lambda: pyopencl.enqueue_copy(self.queue, held.buffer, made, is_blocking=True))
         else:
             self.enqueued("a copy to it", lambda: staging.upload(held.buffer, made))
@@ -377,16 +377,17 @@ class Memory:
 
     def download(self, held: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """The buffer's first elements. Waits for all that was enqueued before."""
-        import pyopencl
-
         check_process(self.generation)
         result, staging = np.empty(shape, element.dtype), self._staging
-        if not prod(shape):
+        size = result.nbytes
+        if not size:
             return result
-        host = self.reached_bytes(held) if result.nbytes <= LITTLE else None
+        host = self.reached_bytes(held) if size <= LITTLE else None
         if host is not None:
             result[...] = np.ndarray(shape, element.dtype, host)
             return result
+        import pyopencl
+
         bare = result.view(np.uint8) if element is BOOL else result
         if staging is None:
             self._waited(
