@@ -12,11 +12,12 @@ from typing import assert_never
 
 from accel.ir import flow, mentions
 from accel.ir.mentions import function_statements
-from accel.ir.nodes import LoopBody, ManyToOne, Nest, Scatter, State, Stream, Write
+from accel.ir.nodes import LoopBody, ManyToOne, Nest, Read, Scatter, State, Stream, Write
 from accel.ir.slices import backward_slice
 from accel.labelled import scalar
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
+from accel.labelled.programs import loaded
 from accel.labelled.scalar import Constant, Function
 from accel.schedule.axes import dependence, loops
 from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Margin, Parameter, Part, Piece, Role, Schedule, Size
@@ -82,6 +83,17 @@ def scatters(nest: Nest, depth: int) -> Iterator[Scatter]:
     for level, each in enumerate(mentions.levels(nest)):
         if level > depth:
             yield from (s for s in (*each.before, *each.after) if isinstance(s, Scatter))
+
+
+def lone_scatters(nest: Nest) -> Sequence[Scatter]:
+    """The nest's scatters, if nothing else reads or writes what they write; none otherwise."""
+    every = list(scatters(nest, -1))
+    written = [array for scatter in every for array in scatter.arrays]
+    shared = {*written, *(array for pair in nest.in_place for array in pair)}
+    statements = (s for s in mentions.statements(nest) if isinstance(s, Read | Write))
+    if len(set(written)) < len(written) or any(statement.array in shared for statement in statements):
+        return ()
+    return () if any(shared & set(loaded(function)) for function in mentions.functions(nest)) else every
 
 
 def divides(size: Size, whole: Size | None) -> bool:
@@ -264,8 +276,8 @@ def _against_lanes_of_registers(schedule: Schedule, at: int) -> str | None:
     piece, nest = schedule.pieces[at], schedule.nest
     if piece.axis.role is Role.MAP:
         return None
-    if any(scatters(nest, max(piece.axis.depths))):
-        return "a scatter is no vector code"
+    if any(scatters(nest, max(piece.axis.depths))) and not lone_scatters(nest):
+        return "lanes read before others have scattered there"
     states = carriers(schedule, piece.axis)
     for each in states:
         if not straight(each.state.merge):

@@ -74,6 +74,32 @@ def test_bytes_and_instructions_of_nests(monkeypatch: pytest.MonkeyPatch) -> Non
     assert one(lambda ys: A.scanl1(A.add, ys), xs).instructions > copied.instructions
 
 
+def test_loops_of_scalars_count_as_often_as_they_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def turned(count: int) -> Duration:
+        def element(x: A.Exp[np.float32]) -> A.Exp[np.float32]:
+            return A.iterate(count, lambda y: y * x + 1, x)
+
+        return found(monkeypatch, lambda ys: A.map(element, ys), np.ones(10, np.float32))[0]
+
+    few, many = turned(100), turned(1000)
+    assert 5 * few.instructions < many.instructions < 10 * few.instructions
+
+    def halved(x: A.Exp[np.float32]) -> A.Exp[np.float32]:
+        return A.while_(lambda y: y > 1, lambda y: y / 2, x)
+
+    unknown = found(monkeypatch, lambda ys: A.map(halved, ys), np.ones(10, np.float32))[0]
+    assert (
+        unknown.instructions
+        > found(monkeypatch, lambda ys: A.map(lambda y: y / 2, ys), np.ones(10, np.float32))[0].instructions
+    )
+
+
+def test_chunks_of_long_iterations_have_few() -> None:
+    assert Duration(0.01, 4).light(64, 4096) == 4096
+    assert Duration(2.0, 4).light(64, 4096) == 1024
+    assert Duration(1e6, 4).light(64, 4096) == 64
+
+
 def _workers() -> dict[str, int]:
     """How often each thread of this process went to sleep, but this one, by number."""
     counts = {}

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.ir import mentions
-from accel.ir.nodes import Nest, Read, Scatter, Write
-from accel.labelled.programs import loaded
+from accel.ir.nodes import Nest, Scatter
 from accel.labelled.scalar import While
+from accel.schedule.legality import lone_scatters
 from accel.schedule.templates.rows import on_threads
 
 
@@ -31,26 +31,15 @@ def copies(nest: Nest) -> Copies | None:
 
 def copied_scatters(nest: Nest) -> Sequence[Scatter]:
     """The nest's scatters, if each thread may have copies of what they write; none otherwise."""
-    scatters = lone_scatters(nest)
+    scatters = straight_scatters(nest)
     return scatters if all(s.monoid.exact and s.monoid.neutral for s in scatters) else ()
 
 
-def lone_scatters(nest: Nest) -> Sequence[Scatter]:
+def straight_scatters(nest: Nest) -> Sequence[Scatter]:
     """The nest's scatters, if nothing else reads or writes what they write; none otherwise.
 
     Loops in scalar code, which may never end, look for interrupts where threads meet: of such a nest there are none.
     """
-    scatters = [s for s in mentions.statements(nest) if isinstance(s, Scatter)]
-    written = [array for scatter in scatters for array in scatter.arrays]
-    shared = {*written, *(array for pair in nest.in_place for array in pair)}
-    if len(set(written)) < len(written):
-        return ()
-    for statement in mentions.statements(nest):
-        if isinstance(statement, Read | Write) and statement.array in shared:
-            return ()
-    for function in mentions.functions(nest):
-        if shared & set(loaded(function)):
-            return ()
-        if any(isinstance(statement, While) for statement in mentions.function_statements(function)):
-            return ()
-    return scatters
+    every = (mentions.function_statements(function) for function in mentions.functions(nest))
+    repeats = any(isinstance(statement, While) for function in every for statement in function)
+    return () if repeats else lone_scatters(nest)

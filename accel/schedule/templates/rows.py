@@ -1,8 +1,9 @@
 """Rows: every nest, in its own order, the innermost loop in lanes and the outermost on threads where that gives the same bits.
 
 In: a nest. Out: its schedule. Loops that stand directly inside of each other run as one (`accel/schedule/flat.py`). The
-innermost loop runs in lanes unless something of it needs one iteration after the other: scatters, merges that load or
-repeat, states in an order that is not that of its iterations. The outermost one runs on threads if nothing goes from one
+innermost loop runs in lanes unless something of it needs one iteration after the other: merges that load or repeat, states in
+an order that is not that of its iterations, and scatters, which lanes do one after the other where much else is computed. The
+outermost one runs on threads if nothing goes from one
 iteration to the next but folds of what all iterations make.
 """
 
@@ -11,13 +12,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from accel.ir import flow, mentions
-from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Scatter, State
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, OneToMaybe, OneToOne, Scatter, State, Within
 from accel.ir.positions import merging
 from accel.labelled.meaning.order import BLOCK
+from accel.labelled.work import IN_LANES, function_work
 from accel.schedule import rules
 from accel.schedule.axes import loops
 from accel.schedule.flat import flat_loops
-from accel.schedule.legality import ORDERS, against_subdividing, any_order, most_lanes, straight
+from accel.schedule.legality import (
+    ORDERS,
+    against_subdividing,
+    any_order,
+    lone_scatters,
+    most_lanes,
+    scatters,
+    straight,
+)
 from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
 from accel.schedule.phases import STRIP, Phase, phases
 from accel.schedule.splitting.inside import inside
@@ -84,7 +94,7 @@ def _rows(nest: Nest, kept: Mapping[str, Accumulation] | None, threads: bool, ca
         schedule = _on_threads(schedule)
     if found:
         schedule = _packed(schedule, found)
-    elif kept is not None and not carried and (margins := inside(nest)):
+    elif kept is not None and not (carried or any(scatters(nest, -1))) and (margins := inside(nest)):
         schedule = rules.split(schedule, margins)
     return rules.named(schedule, Template.ROWS)
 
@@ -150,7 +160,9 @@ def kept_in_lanes(nest: Nest, loop: For, own: Collection[State]) -> Mapping[str,
     prefixes = flow.prefixes(loop)
     states = {state.name: state for state in mentions.states(nest)}
     steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
-    if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
+    if len({step.state for step in steps}) < len(steps):
+        return None
+    if any(isinstance(s, Scatter) for s in statements) and not (lone_scatters(nest) and _saves(statements)):
         return None
     kept: dict[str, Accumulation] = {}
     for step in steps:
@@ -161,6 +173,12 @@ def kept_in_lanes(nest: Nest, loop: For, own: Collection[State]) -> Mapping[str,
             return None
         kept[state.name] = accumulation
     return kept
+
+
+def _saves(statements: Sequence[LoopBody]) -> bool:
+    """Whether lanes save much of what iterations that scatter take: as much as an elementary function."""
+    functions = [s.function for s in statements if isinstance(s, OneToOne | OneToMaybe | Within)]
+    return sum(function_work(function, IN_LANES) for function in functions) >= IN_LANES.elementary
 
 
 def _kept(state: State, own: bool, whole: bool) -> Accumulation | None:

@@ -177,9 +177,23 @@ FAULTS = (
     Fault(
         "scatters combine old with new",
         "backends/llvm/emit/statements.py",
-        "combined = self._functions.apply(statement.combine, [*new, *old], None)",
-        "combined = self._functions.apply(statement.combine, [*old, *new], None)",
+        "combined = functions.apply(statement.combine, [*new, *old], None)",
+        "combined = functions.apply(statement.combine, [*old, *new], None)",
         ("tests/run/test_algorithms.py", "tests/llvm/test_scalar_loops.py"),
+    ),
+    Fault(
+        "lanes behind the end scatter, too",
+        "backends/llvm/emit/statements.py",
+        "active = None if mask is None else self._stored(writer.varying(mask, BOOL))",
+        "active = None if mask is None or writer.lanes > 1 else self._stored(writer.varying(mask, BOOL))",
+        ("tests/llvm/test_scatters_of_lanes.py",),
+    ),
+    Fault(
+        "what a loop that lanes leave one by one gives is the same in all",
+        "backends/llvm/emit/alike.py",
+        "*(((parameter, *condition.results), out) for parameter, out in ended)",
+        "*(((parameter,), out) for parameter, out in ended)",
+        ("tests/llvm/test_loops_in_lanes.py",),
     ),
     Fault(
         "a guard under a guard stands alone",

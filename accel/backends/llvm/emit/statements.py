@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TypeAlias, assert_never
 
-from accel.ast.tree.types import BOOL
+from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
-from accel.backends.llvm.text.code import register_type
+from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.sites import IndexSite
 from accel.ir.flow import made
 from accel.ir.nodes import (
@@ -108,8 +109,10 @@ class Statements:
                 self._streams.bind(outs, self._made(statement, mask))
             case Read(out=out):
                 self._streams.bind((out,), self._made(statement, mask))
-            case Write() | Scatter():
+            case Write():
                 self._made(statement, mask)
+            case Scatter():
+                self._scatter_lanes(statement, mask)
             case _:
                 assert_never(statement)
 
@@ -170,18 +173,48 @@ class Statements:
                 memory.write(array, streams.values(index), streams.value(value), mask, past)
                 return []
             case Scatter():
-                self._scatter(statement)
+                self._scatter(statement, self._functions, memory, streams.values([*statement.index, *statement.values]))
                 return []
             case ManyToOne():
                 raise AssertionError("steps are made by the loop that carries the state")
             case _:
                 assert_never(statement)
 
-    def _scatter(self, statement: Scatter) -> None:
-        streams, memory = self._streams, self._memory
-        index, new = streams.values(statement.index), streams.values(statement.values)
+    @staticmethod
+    def _scatter(statement: Scatter, functions: Functions, memory: Memory, values: Sequence[Value]) -> None:
+        """In scalar code. `values`: the target's index, then what is combined with what stands there."""
+        index, new = values[: len(statement.index)], values[len(statement.index) :]
         memory.check(index, None, IndexSite(statement.arrays[0].shape, statement.where))
         old = [memory.read(array, index, None) for array in statement.arrays]
-        combined = self._functions.apply(statement.combine, [*new, *old], None)
+        combined = functions.apply(statement.combine, [*new, *old], None)
         for array, value in zip(statement.arrays, combined, strict=True):
             memory.write(array, index, value, None)
+
+    def _scatter_lanes(self, statement: Scatter, mask: str | None) -> None:
+        """One lane after the other, from the stack: several may go to one place."""
+        writer, routine = self._writer, self._memory.routine
+        one = Writer(routine.code, 1)
+        memory = self._memory.with_writer(one)
+        functions = Functions(one, memory)
+        values = self._streams.values([*statement.index, *statement.values])
+        slots = [None if writer.is_uniform(value) else self._stored(value) for value in values]
+        active = None if mask is None else self._stored(writer.varying(mask, BOOL))
+        with routine.count("0", str(writer.lanes)) as lane:
+            is_active = None
+            if active is not None:
+                is_active = memory.load_vector(BOOL, self._lane(BOOL, active, lane), None)
+            with nullcontext() if is_active is None else routine.when(one.one(is_active)):
+                each = [
+                    value if slot is None else memory.load_vector(value.type, self._lane(value.type, slot, lane), None)
+                    for value, slot in zip(values, slots, strict=True)
+                ]
+                self._scatter(statement, functions, memory, each)
+
+    def _stored(self, value: Value) -> str:
+        """Where the lanes of a value stand on the stack."""
+        slot = self._memory.routine.slot(f"[{self._writer.lanes} x {memory_type(value.type)}]", align=64)
+        self._memory.store_vector(value.type, value, slot, None)
+        return slot
+
+    def _lane(self, kind: ScalarType, slot: str, lane: str) -> str:
+        return self._memory.routine.code.emit(f"getelementptr {memory_type(kind)}, ptr {slot}, i64 {lane}")

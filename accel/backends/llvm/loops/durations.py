@@ -52,6 +52,12 @@ class Duration:
         """Its nanoseconds, with all bytes near."""
         return max(self.instructions, self.bytes / NEAR)
 
+    def light(self, fewest: int, most: int) -> int:
+        """The fewest iterations that take as long as a chunk has to, by halves between two powers of two."""
+        while most > fewest and most // 2 * self.least >= CHUNK_TIME:
+            most //= 2
+        return most
+
     def of(self, code: Code, iterations: str) -> str:
         """The nanoseconds of so many iterations; both are doubles."""
         computing = code.emit(f"fmul double {iterations}, {self.instructions:e}")

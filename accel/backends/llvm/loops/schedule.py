@@ -30,6 +30,9 @@ IN_ORDER = 25 * CHUNK_TIME
 """The least nanoseconds of a chunk where one thread runs all: it only looks for interrupts between them. Loops may have copies
 of what they scatter into for each chunk (`targets.py`)."""
 
+FEWEST = 64
+"""Iterations of the shortest chunk of an innermost loop: whole vectors and, of what is stored, whole lines."""
+
 BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
 
@@ -147,10 +150,11 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
     routine.jump(after)
     routine.place(large)
-    blocks = innermost or any(not state.monoid.exact for state in loop.states)
-    least = BLOCK if blocks else 1
+    ordered = any(not state.monoid.exact for state in loop.states)
+    least = BLOCK if innermost or ordered else 1
     if parallel:
-        in_parallel(text, levels, loop, text.name, extent, least, time)
+        light = text.duration.light(FEWEST, BLOCK) if innermost and not ordered else least
+        in_parallel(text, levels, loop, text.name, extent, light, time)
     else:
         chunk = routine.least(chunk_of(routine, least, extent, time, light=IN_ORDER), str(SURE))
         text.routines.append(_next_chunk(text))

@@ -26,7 +26,7 @@ from accel.backends.llvm.text.routine import WORD, Routine
 from accel.ir.nodes import For, LoopDirection, Nest, Scatter
 from accel.labelled.array import Array
 from accel.schedule.legality import straight
-from accel.schedule.templates.copies import copied_scatters, lone_scatters
+from accel.schedule.templates.copies import copied_scatters, straight_scatters
 
 TURNS = 4
 """Iterations that take turns: as many additions as a processor makes while it stores and loads one."""
@@ -95,7 +95,7 @@ def taken_in_turns(nest: Nest, loop: For) -> Sequence[Scatter]:
     scatters = [s for s in (*loop.body.before, *loop.body.after) if isinstance(s, Scatter)]
     if not scatters or loop.body.loop is not None or loop.direction is not LoopDirection.UP or weight(nest) > HEAVY:
         return ()
-    serves = list(lone_scatters(nest)) == scatters and all(straight(scatter.combine) for scatter in scatters)
+    serves = list(straight_scatters(nest)) == scatters and all(straight(scatter.combine) for scatter in scatters)
     return scatters if serves else ()
 
 

@@ -31,7 +31,7 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
-from accel.labelled.work import INSTRUCTIONS, Work, work
+from accel.labelled.work import INSTRUCTIONS, Work, function_work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
@@ -264,7 +264,7 @@ def _weight(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions a statement takes."""
     match statement:
         case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
-            return work(mentions.function_statements(function), column)
+            return function_work(function, column)
         case ManyToOne() | Within() | Remap() | Read() | Write():
             return 1
         case _:
