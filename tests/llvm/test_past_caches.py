@@ -19,7 +19,7 @@ from accel.schedule.templates.choose import program_schedules
 from tests.llvm.processors import INSTRUCTIONS, processor
 from tests.schedule.programs import lowered
 
-TRAITS = ("slow_gathers", "keeps_stores", "adds_apart", "slow_masks", "quick_divisions", "half_units")
+TRAITS = ("slow_gathers", "keeps_stores", "adds_apart", "extremes_add", "slow_masks", "quick_divisions", "half_units")
 
 
 class _Host:
@@ -32,7 +32,7 @@ class _Host:
 def test_what_is_known_of_processors() -> None:
     traits = {
         "znver5": ["slow_gathers", "keeps_stores", "adds_apart"],
-        "znver4": ["slow_gathers", "keeps_stores", "adds_apart", "half_units"],
+        "znver4": ["slow_gathers", "keeps_stores", "adds_apart", "extremes_add", "half_units"],
         "znver1": ["slow_gathers", "keeps_stores", "adds_apart", "slow_masks", "quick_divisions", "half_units"],
         "sapphirerapids": [],
     }

@@ -12,9 +12,10 @@ from tests.llvm.processors import compile_for, processor
 from tests.llvm.test_tile import Rows, check, check_product, left, numbers, pairs, right
 
 
-def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("extremes_add", [False, True])
+def test_what_is_computed_inside_of_tiles_on_other_units(extremes_add: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Differences whose sign shows, of few elements and of many."""
-    compile_for(monkeypatch, processor(adds_apart=True))
+    compile_for(monkeypatch, processor(adds_apart=True, extremes_add=extremes_add))
     for count in (16, 130):
         a, b = numbers((14, count), "float32"), numbers((21, count), "float32", 1)
         check(lambda x, y: A.fold(A.add, 0, pairs(A.sub, x, y)), a, b)
@@ -61,12 +62,15 @@ def test_strips_of_several_lanes_where_units_are_half_as_wide_as_registers(
         check_product(numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
 
 
-@pytest.mark.parametrize(("operator", "moved"), [(A.add, True), (A.min, False)])
+@pytest.mark.parametrize(
+    ("operator", "extremes_add", "moved"),
+    [(A.add, False, True), (A.min, False, False), (A.add, True, True), (A.min, True, True)],
+)
 def test_sums_are_products_that_are_added_where_that_helps(
-    monkeypatch: pytest.MonkeyPatch, operator: Callable[..., Rows], moved: bool
+    monkeypatch: pytest.MonkeyPatch, operator: Callable[..., Rows], extremes_add: bool, moved: bool
 ) -> None:
-    """A comparison takes a unit of products: what it compares is added by the others."""
-    compile_for(monkeypatch, processor(adds_apart=True))
+    """A comparison takes a unit of products, or of sums: what it compares is added by the others."""
+    compile_for(monkeypatch, processor(adds_apart=True, extremes_add=extremes_add))
     a, b = A.use(numbers((14, 37), "float32")), A.use(numbers((21, 37), "float32", 1))
     text = A.explain(A.fold1(operator, pairs(A.sub, a, b))).stages["llvm"]
     kernel = text[text.index("define void @nest0_tile_kernel") :].split("\n}\n")[0]

@@ -25,6 +25,9 @@ _FIRST_AMD = "znver1"
 _HALF_UNITS = frozenset({"znver1", "znver4"})
 """Those of AMD whose registers are twice as wide as what computes."""
 
+_EXTREMES_ADD = frozenset({"znver4"})
+"""Those of AMD that were seen to find extremes where they add."""
+
 _MANY_REGISTERS = 32
 
 _FEW_STEPS, _SOME_STEPS, _MORE_STEPS = 2, 3, 8
@@ -71,7 +74,9 @@ class Processor:
     fourth generation, Zen 4, that instruction takes twice as long where the pages are not in the processor's table.)
     keeps_stores: what is stored without caching is read more slowly soon after. (On AMD's fifth generation 20 steps of Jacobi's
     iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
-    adds_apart: sums of floats have units of their own, beside those of products, comparisons and extremes. (Measured on Zen 1.)
+    adds_apart: sums of floats have units of their own, beside those of products. (Measured on Zen 1 and Zen 4.)
+    extremes_add: where sums have units of their own, these compare floats and find extremes as well; else those of products do.
+    (A sum and an extreme of 64 bytes take Zen 4 two cycles, a product and an extreme one. On Zen 1 it is the other way.)
     slow_masks: a load of some lanes takes ten times as long as one of all. (On AMD's first generation, Zen 1, 3.9 ns of 32
     bytes, and 0.4.)
     quick_divisions: a division of 64-bit floats takes no longer than to multiply by a reciprocal and to correct that. (On Zen 1
@@ -94,6 +99,7 @@ class Processor:
     slow_gathers: bool
     keeps_stores: bool
     adds_apart: bool
+    extremes_add: bool
     slow_masks: bool
     quick_divisions: bool
     half_units: bool
@@ -138,6 +144,7 @@ def known_processor(name: str, features: Mapping[str, bool], last_cache: int | N
         slow_gathers=is_amd,
         keeps_stores=is_amd,
         adds_apart=is_amd,
+        extremes_add=name in _EXTREMES_ADD,
         slow_masks=is_first,
         quick_divisions=is_first,
         half_units=name in _HALF_UNITS,

@@ -1,7 +1,8 @@
 """Sums and differences as products that are added, where sums alone would keep a processor's adders busy.
 
-AMD's processors have two units for sums, and two others for products, products that are added, comparisons and extremes.
-`x + y` is `fma(x, 1.0, y)`, and `x - y` is `fma(y, -1.0, x)`, in every bit. Elsewhere the same units do all of it.
+AMD's processors have two units for sums, and two others for products and products that are added. Comparisons and extremes take
+those of products or those of sums, depending on the generation. `x + y` is `fma(x, 1.0, y)`, and `x - y` is `fma(y, -1.0, x)`,
+in every bit. Elsewhere the same units do all of it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from accel.ir import mentions
 from accel.ir.nodes import OneToOne
 from accel.labelled.scalar import Block, Compute, Function, Statement, constant, operand_type
 
-_ADDERS = frozenset({Operator.ADD, Operator.SUB})
-_MULTIPLIERS = COMPARISONS | {Operator.MUL, Operator.FMA, Operator.MIN, Operator.MAX}
+_SUMS = frozenset({Operator.ADD, Operator.SUB})
+_PRODUCTS = frozenset({Operator.MUL, Operator.FMA})
+_EXTREMES = COMPARISONS | {Operator.MIN, Operator.MAX}
 
 Inside: TypeAlias = Sequence[OneToOne]
 """What a tile computes of each element."""
@@ -30,8 +32,12 @@ def balanced(inside: Inside, functions: Iterable[Function]) -> tuple[Inside, Ins
         return inside, inside
     moved = [replace(statement, function=_multiplied(statement.function)) for statement in inside]
     every = [*(statement.function for statement in inside), *functions]
-    adders, multipliers = (sum(_count(each, of) for each in every) for of in (_ADDERS, _MULTIPLIERS))
-    movable = sum(_count(statement.function, _ADDERS) for statement in inside)
+    adders, multipliers, extremes = (sum(_count(each, of) for each in every) for of in (_SUMS, _PRODUCTS, _EXTREMES))
+    if host().processor.extremes_add:
+        adders += extremes
+    else:
+        multipliers += extremes
+    movable = sum(_count(statement.function, _SUMS) for statement in inside)
     # Of no row, every other one, or all: what keeps the busier units less busy.
     ways = ((inside, inside), (inside, moved), (moved, moved))
     busy = [max(adders - movable * part / 2, multipliers + movable * part / 2) for part in range(len(ways))]
@@ -56,7 +62,7 @@ def _multiplied(function: Function) -> Function:
 
 
 def _moved(statement: Statement) -> Statement:
-    if not isinstance(statement, Compute) or statement.operator not in _ADDERS or not _is_float(statement):
+    if not isinstance(statement, Compute) or statement.operator not in _SUMS or not _is_float(statement):
         return statement
     x, y = statement.arguments
     if statement.operator is Operator.ADD:
