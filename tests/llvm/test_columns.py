@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -281,68 +278,6 @@ def test_strides_between_rows(step: int) -> None:
     agree(given, [view])
 
 
-def windows(x: A.Acc[Given], weights: A.Acc[Given]) -> A.Acc[Given]:
-    """A filter of finite response: each result is a sum of neighbours."""
-    count = A.length(weights)
-
-    def product(ix: Given) -> Given:
-        i, k = A.unindex(ix)
-        return x[A.index(k + i)] * weights[A.index(count - 1 - k)]
-
-    return A.sum(A.generate(A.index(A.length(x) - count + 1, count), product))
-
-
-@pytest.mark.parametrize("kind", ["f4", "f8"])
-def test_windows(kind: str) -> None:
-    """Neighbours of all lanes are neighbours; windows of more than are faster so are rows."""
-    given = program(windows(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
-    sets = [
-        [numbers((400,), kind), numbers((count,), kind, 1)] for count in (1, 2, 5, 31, 33, 62, 63, 64, 65, 130, 200)
-    ]
-    agree(given, *sets)
-    x, weights = numbers((5000,), kind), numbers((7,), kind, 1)
-    (got,) = compiled(LLVMBackend(2), given)([x, weights])
-    np.testing.assert_allclose(
-        np.asarray(got, "f8"), np.convolve(x.astype("f8"), weights.astype("f8"), "valid"), rtol=1e-3, atol=1
-    )
-    with pytest.raises(A.AccelError):
-        A.run(windows(A.use(x[:3]), A.use(weights)))
-
-
-@pytest.mark.parametrize(("kind", "element_type"), [("f4", np.float32), ("f8", np.float64)])
-def test_what_is_computed_of_indices(kind: str, element_type: type[np.floating[Any]]) -> None:
-    """Nothing is read along the lanes, or what is read is each lane's own; long rows are rows."""
-
-    def both(x: A.Acc[Given], c: A.Acc[Given]) -> A.Acc[Given]:
-        def element(ix: Given) -> Given:
-            i, k = A.unindex(ix)
-            near = A.toFloating(i, element_type) - c[A.index(k)]
-            return A.lift(near * near * x[A.index(i)], A.cond(near < 0, near, c[A.index(k)]))
-
-        every = A.generate(A.index(A.length(x), A.length(c)), element)
-        return A.fold(
-            lambda p, q: A.lift(p[0] + q[0], A.min(p[1], q[1])),
-            A.lift(A.constant(0.5, element_type), A.constant(0.5, element_type)),
-            every,
-        )
-
-    given = program(both(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
-    agree(given, *[[numbers((270,), kind), numbers((count,), kind, 1)] for count in (0, 1, 3, 16, 33, 63, 64, 100)])
-
-
-@pytest.mark.parametrize("stride", [-1, 2])
-def test_windows_of_other_steps_are_left_to_rows(stride: int) -> None:
-    def summed(x: A.Acc[Given]) -> A.Acc[Given]:
-        def element(ix: Given) -> Given:
-            i, k = A.unindex(ix)
-            return x[A.index(i * stride + k + 40)]
-
-        return A.sum(A.generate(A.index(20, 5), element))
-
-    (nest,) = mentions.nests(program(summed(A.use(numbers((100,))))))
-    assert columns(nest) is None
-
-
 def test_an_index_that_is_out_of_bounds_is_the_rows_error() -> None:
     m = A.use(numbers((70, 40)))
     given = column_sums(A.generate((71, 40), lambda ix: m[A.unindex(ix)[0], A.unindex(ix)[1]]))
@@ -366,31 +301,3 @@ def both_ways(m: A.Acc[Given]) -> A.Acc[Given]:
 def test_what_is_left_to_rows(function: Callable[[Given], Given]) -> None:
     (launch,) = program(function(A.use(numbers((20, 20))))).steps
     assert columns(launch.nest) is None  # type: ignore[union-attr]  # a launch
-
-
-PROGRAM = """
-import sys
-import numpy as np
-import accel as A
-from tests.llvm.test_columns import numbers, windows
-
-run = A.runN(windows, threads=1)
-for count in map(int, sys.argv[1:]):
-    print(run(numbers((500,)), numbers((count,), seed=1)).tobytes().hex())
-"""
-
-
-@pytest.mark.slow
-def test_windows_of_a_program_found_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What short windows need is compiled when they first come, also where the program had only long ones."""
-    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path))
-
-    def lines(*counts: int) -> list[str]:
-        command = [sys.executable, "-c", PROGRAM, *map(str, counts)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-
-    (long,) = lines(100)
-    short, again = lines(7, 100)
-    assert again == long
-    assert lines(100, 7) == [long, short]
-    assert len(short) == 8 * (500 - 7 + 1)

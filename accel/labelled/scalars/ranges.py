@@ -82,6 +82,15 @@ class Linear:
             sums[variable] = sums.get(variable, 0) + sign * coefficient
         return Linear(self.constant + sign * other.constant, frozenset((v, c) for v, c in sums.items() if c))
 
+    def __str__(self) -> str:
+        """`2*n0+n1+3`."""
+        terms = [f"{'' if times == 1 else f'{times}*'}n{size.number}" for size, times in sorted(self.terms)]
+        return "+".join([*terms, *([str(self.constant)] if self.constant or not terms else [])]).replace("+-", "-")
+
+    def times(self, factor: int) -> Linear:
+        """`factor * self`."""
+        return Linear(factor * self.constant, frozenset((v, factor * c) for v, c in self.terms if factor))
+
 
 ZERO, ONE = Linear(0), Linear(1)
 
@@ -297,7 +306,7 @@ class Ranges:
         if factor < 0:
             return self._times_as_much(_negated(a), -factor)
         lowers, uppers = (
-            tuple(filter(self._is_small, (_scaled(each, factor) for each in b))) for b in (a.lowers, a.uppers)
+            tuple(filter(self._is_small, (each.times(factor) for each in b))) for b in (a.lowers, a.uppers)
         )
         return Range(lowers, uppers) if lowers and uppers else UNKNOWN
 
@@ -340,10 +349,6 @@ def _linear(extent: Extent) -> Linear:
 
 def _negative(linear: Linear) -> Linear:
     return ZERO.plus(linear, -1)
-
-
-def _scaled(linear: Linear, factor: int) -> Linear:
-    return Linear(factor * linear.constant, frozenset((v, factor * c) for v, c in linear.terms if factor))
 
 
 def _number(known: Range) -> int | None:

@@ -1,87 +1,204 @@
-"""Bounds that are known once extents are: loads at the indices of loops alone, as reads.
+"""Bounds that are known once extents are: what is loaded at sums of loops' indices, without a check for each element.
 
-A function that loads `ys[j, k]`, where loops number j and k, checks each index, since nothing says that `ys` is as large as
-these loops are long. But whether one of them is out of bounds is known before anything runs. In: a nest. Out: the same, in
-which such loads are reads that check nothing, and what has to hold of extents for that; where it does not hold, the nest is an
-error at one of its own checks. Templates look for reads: to them it does not matter then how an index was written.
+A function that loads `ys[j, k]` or `xs[i + k]` checks each index, unless it is proved that no loop is longer than the array
+allows. But what such an index is at least and at most is known before anything runs, and all iterations do run. In: a nest.
+Out: the same without these checks, and what has to hold of extents for that; where it does not hold, the nest is an error at
+one of its own checks. In nests that run in tiles, loads at the indices of loops alone are reads then: to what looks for factors
+it does not matter how an index was written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
 
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
 from accel.ir import mentions
+from accel.ir.indices import arguments, extent_of
 from accel.ir.mentions import pruned
-from accel.ir.nodes import Level, LoopBody, Nest, OneToOne, Operand, Read, Stream
+from accel.ir.nodes import For, Level, LoopBody, Nest, OneToOne, Read, Stream
+from accel.labelled import scalar
 from accel.labelled.array import Extent
-from accel.labelled.scalar import Block, Constant, Function, Load, Variable
-
-Extents: TypeAlias = Mapping[Operand, "Extent | Constant"]
-"""How many iterations the loops around a statement have, by their indices, outermost first."""
+from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable
+from accel.labelled.scalars.ranges import LIMITS, ONE, ZERO, Linear
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Each number below `extent` is to be less than `limit`, unless one of the loops around has no iterations.
+    """`less` is at most `more`, unless one of the loops around has no iterations; `around`: how many these have."""
 
-    around: how many these have.
-    """
-
-    extent: Extent | Constant
-    limit: Extent
-    around: tuple[Extent | Constant, ...]
+    less: Linear
+    more: Linear
+    around: tuple[Extent, ...]
 
 
-def with_reads(nest: Nest) -> tuple[Nest, tuple[Bound, ...]]:
-    """The nest with such reads, and their bounds, each once."""
-    bounds: dict[Bound, None] = {}
-    levels, around = list[tuple[Level, Extents]](), dict[Operand, Extent | Constant]()
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """`fixed`, and multiples of loops' indices."""
+
+    fixed: Linear
+    moving: Mapping[Stream, int] = field(default_factory=dict)
+
+    def plus(self, other: _Sum, factor: int = 1) -> _Sum:
+        """`self + factor * other`."""
+        moving = dict(self.moving)
+        for index, step in other.moving.items():
+            moving[index] = moving.get(index, 0) + factor * step
+        return _Sum(self.fixed.plus(other.fixed.times(factor)), moving)
+
+
+def without_checks(nest: Nest, *, tiles: bool) -> tuple[Nest, tuple[Bound, ...]]:
+    """The nest without such checks, and its bounds. tiles: whether it may run in tiles. A nest that finds out sizes is left as
+    it is."""
+    if nest.counts:
+        return nest, ()
+    found = _Checks(tiles)
+    levels: list[Level] = []
     for level in mentions.levels(nest):
-        levels.append((level, dict(around)))
+        parts = [tuple(new for each in some for new in found.without(each)) for some in (level.before, level.after)]
+        levels.append(Level(parts[0], level.loop, parts[1]))
         if level.loop is not None:
-            if not isinstance(level.loop.extent, Extent | Constant):
-                return nest, ()
-            around[level.loop.index] = level.loop.extent
-    body: Level | None = None
-    for level, known in reversed(levels):
-        before, after = (
-            tuple(new for statement in some for new in _with_reads(statement, known, bounds))
-            for some in (level.before, level.after)
-        )
-        body = Level(
-            before, level.loop if level.loop is None or body is None else replace(level.loop, body=body), after
-        )
-    assert body is not None, "a nest has a level"
-    return replace(nest, body=body), tuple(bounds)
+            found.enter(level.loop)
+    body = levels.pop()
+    for level in reversed(levels):
+        assert level.loop is not None, "only the innermost level has no loop"
+        body = replace(level, loop=replace(level.loop, body=body))
+    return replace(nest, body=body), found.bounds
 
 
-def _with_reads(statement: LoopBody, around: Extents, bounds: dict[Bound, None]) -> Iterator[LoopBody]:
-    """What becomes of a statement. Adds the bounds of its reads."""
-    if not isinstance(statement, OneToOne) or statement.when is not None:
-        yield statement
-        return
-    function = statement.function
-    given = dict(zip(function.parameters, statement.arguments, strict=True))
-    reads: dict[Variable, Read] = {}
-    for load in function.body.statements:
-        if not isinstance(load, Load) or not load.index:
-            continue
-        place = tuple(given[each] for each in load.index if isinstance(each, Variable) and given.get(each) in around)
-        if len(place) == len(load.index):
-            stream = Stream(f"{statement.outs[0].name}_r{len(reads)}", load.out.type)
-            reads[load.out] = Read(stream, load.array, place)
-            pairs = [] if load.inside else zip(place, load.array.shape, strict=True)
-            every = tuple(around.values())
-            bounds.update(
-                {Bound(around[index], limit, every): None for index, limit in pairs if around[index] != limit}
+class _Checks:
+    """What is found on the way from the outermost level to the innermost."""
+
+    def __init__(self, tiles: bool) -> None:
+        self._tiles = tiles
+        self._extents: dict[Stream, Extent] = {}
+        self._depth = 0
+        self._sums: dict[str, _Sum] = {}
+        self._rooms: dict[tuple[Linear, tuple[Extent, ...]], int] = {}
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Each once; of those that differ by a number the one that leaves least room."""
+        return tuple([_bound(rest.plus(Linear(number)), around) for (rest, around), number in self._rooms.items()])
+
+    def enter(self, loop: For) -> None:
+        """The statements of this loop are next."""
+        self._depth += 1
+        if (extent := extent_of(loop)) is not None:
+            self._extents[loop.index] = extent
+            self._sums[loop.index.name] = _Sum(ZERO, {loop.index: 1})
+
+    def without(self, statement: LoopBody) -> Iterator[LoopBody]:
+        """What becomes of a statement: its reads, then what is left of it."""
+        always = len(self._extents) == self._depth
+        if not always or not isinstance(statement, OneToOne) or statement.when is not None:
+            yield statement
+            return
+        function, reads = statement.function, dict[Variable, Read]()
+        sums = {
+            p: self._sums[a.name] for p, a in arguments(statement) if isinstance(a, Stream) and a.name in self._sums
+        }
+        indices = {p: a for p, a in arguments(statement) if a in self._extents}
+        kept: list[scalar.Statement] = []
+        for each in function.body.statements:
+            if isinstance(each, Compute) and (computed := self._computed(each, sums)) is not None:
+                sums[each.out] = computed
+            if not isinstance(each, Load) or not self._is_in_bounds(each, sums):
+                kept.append(each)
+                continue
+            place = tuple(
+                indices[operand] for operand in each.index if isinstance(operand, Variable) and operand in indices
             )
-    kept = tuple(each for each in function.body.statements if not isinstance(each, Load) or each.out not in reads)
-    if not kept and [*reads] == [*function.body.results]:
-        yield from (replace(read, out=out) for read, out in zip(reads.values(), statement.outs, strict=True))
-        return
-    yield from reads.values()
-    called = Function((*function.parameters, *reads), Block(kept, function.body.results))
-    arguments = (*statement.arguments, *(read.out for read in reads.values()))
-    yield OneToOne(statement.outs, *pruned(called, arguments)) if reads else statement
+            if self._tiles and len(place) == len(each.index):
+                reads[each.out] = Read(
+                    Stream(f"{statement.outs[0].name}_r{len(reads)}", each.out.type), each.array, place
+                )
+            else:
+                kept.append(replace(each, inside=True))
+        for out, result in zip(statement.outs, function.body.results, strict=True):
+            if isinstance(result, Variable) and result in sums:
+                self._sums[out.name] = sums[result]
+        if not kept and [*reads] == [*function.body.results]:
+            yield from (replace(read, out=out) for read, out in zip(reads.values(), statement.outs, strict=True))
+            return
+        yield from reads.values()
+        called = Function((*function.parameters, *reads), Block(tuple(kept), function.body.results))
+        given = (*statement.arguments, *(read.out for read in reads.values()))
+        yield OneToOne(statement.outs, *(pruned(called, given) if reads else (called, given)))
+
+    def _is_in_bounds(self, load: Load, sums: Mapping[Variable, _Sum]) -> bool:
+        """Whether a load is in bounds if bounds of extents hold, which are noted."""
+        if not load.index:
+            return False
+        places = [_operand(each, sums) for each in load.index]
+        known = [place for place in places if place is not None]
+        if len(known) < len(places):
+            return False
+        if not load.inside:
+            for place, extent in zip(known, load.array.shape, strict=True):
+                self._note(self._end(place, -1))
+                self._note(Linear.of(extent).plus(ONE, -1).plus(self._end(place, 1), -1))
+        return True
+
+    def _end(self, number: _Sum, sign: int) -> Linear:
+        """The greatest value of a sum; the least one if the sign is negative."""
+        found = number.fixed
+        for index, step in number.moving.items():
+            if step * sign > 0:
+                found = found.plus(Linear.of(self._extents[index]).plus(ONE, -1).times(step))
+        return found
+
+    def _note(self, room: Linear) -> None:
+        """What must not be negative; nothing if it cannot be, since where loops run they have an iteration at least."""
+        around = tuple(self._extents.values())
+        least = {extent.variable: max(0, 1 - extent.offset) for extent in around}
+        sure = room.constant + sum(times * least.get(variable, 0) for variable, times in room.terms)
+        if sure >= 0 and all(times > 0 for _, times in room.terms):
+            return
+        rest = room.plus(Linear(room.constant), -1)
+        self._rooms[rest, around] = min(room.constant, self._rooms.get((rest, around), room.constant))
+
+    def _computed(self, statement: Compute, sums: Mapping[Variable, _Sum]) -> _Sum | None:
+        """What an operation gives, if it is such a sum that does not wrap around."""
+        if statement.out.type is not I64:
+            return None
+        given = [_operand(each, sums) for each in statement.arguments]
+        found: _Sum | None = None
+        match statement.operator, given:
+            case Operator.ADD, [_Sum() as left, _Sum() as right]:
+                found = left.plus(right)
+            case Operator.SUB, [_Sum() as left, _Sum() as right]:
+                found = left.plus(right, -1)
+            case Operator.NEG, [_Sum() as number]:
+                found = _Sum(ZERO).plus(number, -1)
+            case Operator.MUL, [_Sum() as left, _Sum() as right]:
+                for factor, number in ((left, right), (right, left)):
+                    if not factor.moving and not factor.fixed.terms:
+                        found = _Sum(ZERO).plus(number, factor.fixed.constant)
+            case _:
+                pass
+        small = found is not None and all(map(_is_small, (self._end(found, -1), self._end(found, 1))))
+        return found if small else None
+
+
+def _operand(operand: scalar.Operand, sums: Mapping[Variable, _Sum]) -> _Sum | None:
+    match operand:
+        case Variable():
+            return sums.get(operand)
+        case Constant():
+            number = Linear(int(operand.value)) if operand.type is I64 else None
+            return _Sum(number) if number is not None and _is_small(number) else None
+        case Extent():
+            return _Sum(Linear.of(operand))
+
+
+def _is_small(number: Linear) -> bool:
+    """Whether it is far from the ends of what integers count, as of `Limits`."""
+    return abs(number.constant) <= LIMITS.constant and sum(abs(times) for _, times in number.terms) <= LIMITS.times
+
+
+def _bound(room: Linear, around: tuple[Extent, ...]) -> Bound:
+    """That so much room is not negative, with nothing negative on either side."""
+    less = Linear(max(0, -room.constant), frozenset((size, -times) for size, times in room.terms if times < 0))
+    return Bound(less, room.plus(less), around)

@@ -13,7 +13,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Nest, Program
 from accel.schedule.machine import Machine, Processor, WorkItems
 from accel.schedule.nodes import Kind, Schedule
-from accel.schedule.splitting.bounds import with_reads
+from accel.schedule.splitting.bounds import without_checks
 from accel.schedule.templates.blocks import Blocks, blocks
 from accel.schedule.templates.chain import chain
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
@@ -54,7 +54,8 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
     """Those of a nest."""
     match machine:
         case Processor():
-            return _tiled(nest) or _on_processor(nest, None)
+            unchecked, bounds = without_checks(nest, tiles=tile(nest) is not None)
+            return replace(_on_processor(unchecked, tile(unchecked)), nest=nest, bounds=bounds)
         case WorkItems():
             return NestSchedules(nest, _ways(nest, machine))
         case _:
@@ -64,14 +65,6 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
 def without_tiles(nest: Nest) -> NestSchedules:
     """Those of a nest on a processor for sizes that tiles are not for."""
     return _on_processor(nest, None)
-
-
-def _tiled(nest: Nest) -> NestSchedules | None:
-    """Those of a nest on a processor that may run in tiles. What it loads at the indices of loops is read, as factors are."""
-    if tile(nest) is None:
-        return None
-    reading, bounds = with_reads(nest)
-    return replace(_on_processor(reading, tile(reading)), nest=nest, bounds=bounds)
 
 
 def _on_processor(nest: Nest, in_tiles: Tile | None) -> NestSchedules:

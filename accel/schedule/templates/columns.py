@@ -32,13 +32,14 @@ from accel.ir.nodes import (
 )
 from accel.labelled import scalar
 from accel.labelled.array import Extent
-from accel.labelled.meaning.order import lanes
+from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.legality import straight
 
 LONGEST_ROW = 63
-"""Elements of the longest row that is folded so where memory does not ask for it: windows, as of `x[i + k]` over k, and what is
-computed of the lane's index. Rows of more are as fast along themselves."""
+"""Elements of the longest row that is folded so where memory does not ask for it, which several loops fold, or of which
+neighbouring results lie apart: windows as of `x[2 * i + k]` over k. Rows of more are as fast along themselves. Of those that
+one loop folds, and that are neighbours as `x[i + k]`, or read nowhere, it is all of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,16 @@ def columns(nest: Nest) -> Columns | None:
         last = around[-1]
         reading = _reading(around[place], last, folds)
         if reading is not None:
-            longest = None if reading.across else LONGEST_ROW
+            near = len(folds) == 1 and not reading.apart
+            longest = None if reading.across else BLOCK if near else LONGEST_ROW
             return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
     return None
+
+
+def widths(found: Columns) -> list[int]:
+    """Bytes of the elements that are folded, read and written."""
+    folded = [final.type.bytes for loop in found.folds for state in loop.states for final in state.finals]
+    return folded + [s.array.element.bytes for s in inside(found.last.body) if isinstance(s, Read | Write)]
 
 
 def is_known(extent: Operand) -> bool:
@@ -118,42 +126,50 @@ def runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How memory lies along a loop. across: folds go across that. windows: folds go along it as well, as in `x[i + k]`."""
+    """How memory lies along a loop. across: folds go across that. windows: folds go along it as well, as in `x[i + k]`. apart:
+    some windows begin further from each other than one element."""
 
     across: bool
     windows: bool
+    apart: bool
 
 
 def _reading(loop: For, last: For, folds: Sequence[For]) -> _Reading | None:
     """How it does for what the folds read and write, and what differs between iterations of the loop; None if it does not."""
     varying = dependent([loop.index.name], last.body)
     folded = dependent([each.index.name for each in folds], last.body)
-    across = windows = False
+    across = windows = apart = False
     for statement in inside(folds[0].body):
         for places in _accesses(statement, loop.index.name, varying, folded):
             *others, end = places or [_FIXED]
             if not any(place.varies for place in places):
                 continue
-            if any(place.varies for place in others) or not end.varies or (end.folds and not end.unit):
+            if any(place.varies for place in others) or not end.varies or (end.folds and end.step is None):
                 return None
             windows = windows or end.folds
+            apart = apart or (end.folds and end.step not in (-1, 1))
             across = across or any(place.folds for place in others)
-    return _Reading(across, windows)
+    return _Reading(across, windows, apart)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What stands in one dimension of an index: whether it differs between lanes, and between what is folded.
+    """What stands in one dimension of an index: how far it moves from lane to lane, and whether it differs between what is
+    folded.
 
-    unit: it is the index of the lanes, moved by what is the same in all of them.
+    step: None if it moves otherwise than by a number that is known.
     """
 
-    varies: bool
+    step: int | None
     folds: bool
-    unit: bool = False
+
+    @property
+    def varies(self) -> bool:
+        """Whether it differs between lanes."""
+        return self.step != 0
 
 
-_FIXED = _Place(varies=False, folds=False)
+_FIXED = _Place(0, folds=False)
 
 
 def _accesses(statement: LoopBody, lanes: str, varying: Set[str], folded: Set[str]) -> Iterator[list[_Place]]:
@@ -162,7 +178,8 @@ def _accesses(statement: LoopBody, lanes: str, varying: Set[str], folded: Set[st
     def place(operand: Operand) -> _Place:
         if not isinstance(operand, Stream):
             return _FIXED
-        return _Place(operand.name in varying, operand.name in folded, operand.name == lanes)
+        step = 1 if operand.name == lanes else None if operand.name in varying else 0
+        return _Place(step, operand.name in folded)
 
     match statement:
         case Read(index=index) | Write(index=index):
@@ -186,7 +203,7 @@ def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[l
     for statement in mentions.function_statements(function):
         match statement:
             case scalar.Compute(out, operator, operands):
-                known[out] = _computed(operator, places(operands))
+                known[out] = _computed(operator, operands, places(operands))
             case scalar.Load(out, _, index):
                 found = places(index)
                 yield found
@@ -197,20 +214,24 @@ def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[l
                 assert_never(statement)
 
 
-def _computed(operator: Operator, places: Sequence[_Place]) -> _Place:
-    """What an operation gives: a window's index is that of the lanes, and what is folded moves it."""
-    moved = replace(_together(places), unit=True)
-    match operator, places:
-        case Operator.ADD | Operator.SUB, [_Place(unit=True), _Place(varies=False)]:
-            return moved
-        case Operator.ADD, [_Place(varies=False), _Place(unit=True)]:
-            return moved
+def _computed(operator: Operator, operands: Sequence[scalar.Operand], places: Sequence[_Place]) -> _Place:
+    """What an operation gives: sums, differences and multiples of what moves evenly do."""
+    together = _together(places)
+    match operator, operands, [place.step for place in places]:
+        case Operator.ADD, _, [int() as left, int() as right]:
+            return replace(together, step=left + right)
+        case Operator.SUB, _, [int() as left, int() as right]:
+            return replace(together, step=left - right)
+        case Operator.MUL, [Constant() as factor, _], [_, int() as step]:
+            return replace(together, step=step * int(factor.value))
+        case Operator.MUL, [_, Constant() as factor], [int() as step, _]:
+            return replace(together, step=step * int(factor.value))
         case _:
-            return _together(places)
+            return together
 
 
 def _together(places: Sequence[_Place]) -> _Place:
-    return _Place(any(place.varies for place in places), any(place.folds for place in places))
+    return _Place(None if any(place.varies for place in places) else 0, any(place.folds for place in places))
 
 
 def inside(level: Level) -> Iterator[LoopBody]:

@@ -11,7 +11,7 @@ from typing import TypeAlias, Union
 
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Extent
-from accel.labelled.scalar_text import operand_text, plain_name
+from accel.labelled.scalar_text import plain_name
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Schedule, Series, Template
 from accel.schedule.splitting.bounds import Bound
@@ -105,7 +105,7 @@ def text(made: ProgramSchedules) -> str:
 
 def nest_text(made: NestSchedules) -> str:
     """Those of one nest."""
-    bounds = ", ".join(f"{operand_text(each.extent)} <= {operand_text(each.limit)}" for each in made.bounds)
+    bounds = ", ".join(f"{each.less} <= {each.more}" for each in made.bounds)
     within = [f"in bounds if {bounds}"] if bounds else []
     return "\n".join([*map(_way_text, made.ways), *within])
 

@@ -14,7 +14,7 @@ from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.bounds import any_narrow_reaches, any_reaches
 from accel.backends.llvm.emit.masked import lane_by_lane, masked_load, masked_store, suffix
 from accel.backends.llvm.emit.packing import by_table, in_pieces, packed, set_lanes, store_pieces
-from accel.backends.llvm.emit.stepping import stepped_lanes
+from accel.backends.llvm.emit.stepping import step_of, stepped_lanes
 from accel.backends.llvm.emit.values import Digit, Near, Packed, Progression, Uniform, Value, Writer, is_run
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.system import is_x86
@@ -216,9 +216,11 @@ class Memory:
         return writer.varying(from_memory(writer.code, kind, text), kind)
 
     def _step(self, array: Array, index: Sequence[Value]) -> int:
-        """How many elements it is in memory from lane to lane, along the last dimension but one; `ANY` if that is not known."""
-        step = self.view.frame.step(array)
-        return step if step != ANY and self._is_row(index[:-1]) else ANY
+        """How many elements it is in memory from lane to lane; `ANY` if that is not known, or a gather is faster."""
+        step, place = self.view.frame.step(array), index[-1]
+        if step != ANY:
+            return step if self._is_row(index[:-1]) else ANY
+        return step_of(place) if isinstance(place, Progression) and self._is_row(index, place.stride) else ANY
 
     def _loaded(self, array: Array, index: Sequence[Value]) -> str | None:
         """The elements there, if they were loaded before."""

@@ -35,7 +35,8 @@ from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, State
 from accel.ir.positions import needed_inside
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Extent
+from accel.labelled.scalars.ranges import Linear
 from accel.schedule.nodes import Accumulation
 from accel.schedule.splitting.bounds import Bound
 
@@ -106,12 +107,20 @@ class Levels:
         """Whether what the nest reads at the indices of loops is not there: an i1."""
         code, found = self.routine.code, "false"
         for bound in self._text.bounds:
-            extents = self.streams.values((bound.extent, bound.limit, *bound.around))
-            extent, limit, *around = map(self.writer.one, extents)
-            outside = code.emit(f"icmp sgt i64 {extent}, {limit}")
-            for each in around:
-                outside = code.emit(f"and i1 {outside}, {code.emit(f'icmp sgt i64 {each}, 0')}")
+            less, more = self._linear(bound.less), self._linear(bound.more)
+            outside = code.emit(f"icmp sgt i64 {less}, {more}")
+            for extent in self.streams.values(bound.around):
+                some = code.emit(f"icmp sgt i64 {self.writer.one(extent)}, 0")
+                outside = code.emit(f"and i1 {outside}, {some}")
             found = code.emit(f"or i1 {found}, {outside}")
+        return found
+
+    def _linear(self, number: Linear) -> str:
+        """A sum of sizes, which is not negative and does not overflow."""
+        code, found = self.routine.code, str(number.constant)
+        for size, times in sorted(number.terms):
+            value = self.writer.one(self.streams.value(Extent(size, 0)))
+            found = code.emit(f"add i64 {found}, {code.emit(f'mul i64 {value}, {times}')}")
         return found
 
     def own_extent(self, loop: For) -> str:

@@ -16,6 +16,7 @@ from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.positions import PositionLoops
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
+from accel.backends.llvm.templates.strips.windows import WindowStrips
 from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
@@ -47,6 +48,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():
+            if finding.longest is not None and len(finding.folds) == 1:
+                return [WindowStrips(text, finding)]
             widths = (True, False) if finding.longest is None else (False,)
             return [ColumnStrips(text, finding, narrow=narrow) for narrow in widths]
         case ColumnScans():

@@ -26,9 +26,9 @@ from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
-from accel.ir.nodes import Read, Stream, Write
+from accel.ir.nodes import Read, Stream
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.templates.columns import Columns, inside
+from accel.schedule.templates.columns import Columns, inside, widths
 
 ROW_BYTES = 1 << 14
 """Of a row of accumulators of a wide strip: a few of them stay in the first cache while rows of arrays stream by."""
@@ -91,10 +91,10 @@ class ColumnStrips:
         self._text = text
         self._columns = columns
         self._narrow = narrow
-        widths = sorted(_widths(columns))
-        self._lanes = (REGISTER_BYTES // 2 if narrow else REGISTER_BYTES) // widths[-1]
+        bytes_ = sorted(widths(columns))
+        self._lanes = (REGISTER_BYTES // 2 if narrow else REGISTER_BYTES) // bytes_[-1]
         # Fewer columns than lanes need masks, which narrow elements are slow with.
-        self._masks = narrow and widths[0] >= 4
+        self._masks = narrow and bytes_[0] >= 4
         self._vectors = vectors or _vectors(columns, self._lanes, NARROW_BYTES if narrow else ROW_BYTES)
         self._blocks = blocks
         self._name = f"{text.name}_{'narrow' if narrow else 'columns'}"
@@ -355,12 +355,6 @@ class ColumnStrips:
             yield pointer
             size = PARTIAL_BYTES // self._partial_bytes * partial_bytes(state, self._lanes)
             pointer = routine.code.emit(f"getelementptr i8, ptr {pointer}, i64 {size}")
-
-
-def _widths(columns: Columns) -> list[int]:
-    """Bytes of the elements that are moved."""
-    folded = [final.type.bytes for loop in columns.folds for state in loop.states for final in state.finals]
-    return folded + [s.array.element.bytes for s in inside(columns.last.body) if isinstance(s, Read | Write)]
 
 
 def _vectors(columns: Columns, lanes: int, row_bytes: int) -> int:

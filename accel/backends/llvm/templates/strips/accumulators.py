@@ -15,6 +15,7 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State
 from accel.labelled.meaning.order import BLOCK
@@ -81,36 +82,16 @@ class Row:
         ]
 
 
-class StripFold:
-    """One state in every column of a strip. `streams`: whether all lanes of a block are open at once, each in a row."""
+class Fold:
+    """One state in columns side by side."""
 
-    def __init__(self, strip: Strip, state: State, *, streams: bool) -> None:
+    def __init__(self, strip: Strip, state: State) -> None:
         self._strip = strip
         self.state = state
-        self._kinds = state.types
-        self._following = steps(state.merge, state.monoid, state.types, state.products).following
         self.width = order_width(state)
-        ordered = self.width > 1
-        self._rows = Row(strip, self._kinds, self.width if streams or not ordered else self.width.bit_length() + 1)
-        self._fresh = Row(strip, self._kinds) if ordered else None
-        self._counter = Row(strip, self._kinds, LEVELS) if ordered else None
-        self._blocks = strip.routine.slot("i64")
+        self._following = steps(state.merge, state.monoid, state.types, state.products).following
         assert state.monoid.neutral is not None
         self._neutral: list[Value] = [Fixed(element) for element in state.monoid.neutral]
-
-    def begin(self) -> None:
-        """No elements yet."""
-        self._strip.routine.store("i64", "0", self._blocks)
-        with self._strip.each() as vector:
-            (self._fresh or self._rows).store(self._neutral, vector)
-
-    def held(self, vector: str, row: str, fresh: str | None = None) -> list[Value]:
-        """What a row holds; nothing yet where the i1 `fresh` holds."""
-        return self._rows.load(vector, row, self._fresh, fresh)
-
-    def hold(self, values: Sequence[Value], vector: str, row: str) -> None:
-        """A row's new values."""
-        self._rows.store(values, vector, row)
 
     def step(self, held: Sequence[Value], values: Sequence[Value], mask: str | None) -> list[Value]:
         """What a lane comes to by one more element, where the mask is set."""
@@ -134,6 +115,33 @@ class StripFold:
             half = len(lanes) // 2
             lanes = [self.merge(left, right) for left, right in zip(lanes[:half], lanes[half:], strict=True)]
         return lanes[0]
+
+
+class StripFold(Fold):
+    """One state in every column of a strip. `streams`: whether all lanes of a block are open at once, each in a row."""
+
+    def __init__(self, strip: Strip, state: State, *, streams: bool) -> None:
+        super().__init__(strip, state)
+        self._kinds = state.types
+        ordered = self.width > 1
+        self._rows = Row(strip, self._kinds, self.width if streams or not ordered else self.width.bit_length() + 1)
+        self._fresh = Row(strip, self._kinds) if ordered else None
+        self._counter = Row(strip, self._kinds, LEVELS) if ordered else None
+        self._blocks = strip.routine.slot("i64")
+
+    def begin(self) -> None:
+        """No elements yet."""
+        self._strip.routine.store("i64", "0", self._blocks)
+        with self._strip.each() as vector:
+            (self._fresh or self._rows).store(self._neutral, vector)
+
+    def held(self, vector: str, row: str, fresh: str | None = None) -> list[Value]:
+        """What a row holds; nothing yet where the i1 `fresh` holds."""
+        return self._rows.load(vector, row, self._fresh, fresh)
+
+    def hold(self, values: Sequence[Value], vector: str, row: str) -> None:
+        """A row's new values."""
+        self._rows.store(values, vector, row)
 
     def join(self, row: str) -> None:
         """A row joins the one before it, which is earlier in the order."""
@@ -251,9 +259,12 @@ class Lane:
         slots = zip(self._types, self._slots, self._kinds, strict=True)
         return [self._strip.writer.varying(self._strip.routine.load(type_, slot), kind) for type_, slot, kind in slots]
 
-    def put(self, values: Sequence[Value], there: str) -> None:
+    def put(self, values: Sequence[Value], there: str | None = None) -> None:
         """Other values, where the i1 `there` holds."""
         writer = self._strip.writer
+        if there is None:
+            self._put(values)
+            return
         mask = writer.splat(there, "i1")
         self._put([writer.select(mask, new, old) for new, old in zip(values, self.get(), strict=True)])
 
@@ -347,6 +358,15 @@ class LaneVisit:
         routine.store("i64", below, self._row)
         routine.jump(head)
         routine.place(after)
+
+
+def subtrees(code: Code, present: str, lanes: int) -> str:
+    """How many subtrees of so many lanes are what `present` elements need, each in a lane of its own: powers of two."""
+    less = code.emit(f"sub i64 {present}, 1")
+    zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {less}", "i1 false"])
+    bits = code.emit(f"sub i64 {64 - (lanes - 1).bit_length()}, {zeros}")
+    some = code.emit(f"icmp sgt i64 {bits}, 0")
+    return code.emit(f"shl i64 1, {code.emit(f'select i1 {some}, i64 {bits}, i64 0')}")
 
 
 def order_width(state: State) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Uniform, Value
-from accel.backends.llvm.templates.strips.accumulators import Lane, LaneVisit, Piece, Strip, StripFold
+from accel.backends.llvm.templates.strips.accumulators import Lane, LaneVisit, Piece, Strip, StripFold, subtrees
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.ir.nodes import For, Level, ManyToOne, Read, Stream
 from accel.labelled.meaning.order import BLOCK
@@ -169,14 +169,12 @@ class StripText(StripStatements):
         routine, code = self.strip.routine, self.strip.routine.code
         own = [self.folds[state.name] for state in loop.states]
         (width,) = {fold.width for fold in own}
-        subtrees = self._subtrees(routine.least(count, str(width)))
+        groups = subtrees(code, routine.least(count, str(width)), LANES)
         statements = [*loop.body.before, *loop.body.after]
         varying = [statement for statement in statements if self.varies(statement)]
         last, several = code.emit(f"sub i64 {count}, 1"), code.emit(f"icmp sgt i64 {count}, {width}")
-        with routine.count("0", subtrees) as first:
-            places = [
-                code.emit(f"add i64 {first}, {code.emit(f'mul i64 {subtrees}, {lane}')}") for lane in range(LANES)
-            ]
+        with routine.count("0", groups) as first:
+            places = [code.emit(f"add i64 {first}, {code.emit(f'mul i64 {groups}, {lane}')}") for lane in range(LANES)]
             elements = []
             for step in range(FEW_STEPS):
                 for place in places:
@@ -201,16 +199,7 @@ class StripText(StripStatements):
                 for fold in own:
                     fold.hold(fold.tree([lane[fold.state.name].get() for lane in lanes]), vector, first)
         for fold in own:
-            fold.join_halves(subtrees)
-
-    def _subtrees(self, present: str) -> str:
-        """How many subtrees of `LANES` lanes are what so many elements need, each in a lane of its own: a power of two."""
-        code = self.strip.routine.code
-        less = code.emit(f"sub i64 {present}, 1")
-        zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {less}", "i1 false"])
-        bits = code.emit(f"sub i64 {64 - (LANES - 1).bit_length()}, {zeros}")
-        some = code.emit(f"icmp sgt i64 {bits}, 0")
-        return code.emit(f"shl i64 1, {code.emit(f'select i1 {some}, i64 {bits}, i64 0')}")
+            fold.join_halves(groups)
 
     def _chain(self, rows: _Rows) -> None:
         """The iterations of one lane of a block, or of all that is folded in any order."""
