@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.processor import Registers
 from accel.backends.protocol import HostArray, compiled
@@ -22,6 +23,7 @@ from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import LONGEST_ROW, columns
 from tests.llvm.processors import changed, compile_for
 from tests.llvm.test_columns import numbers, program
+from tests.llvm.test_guard_pages import flush, survives
 from tests.marks import one_in
 
 Given: TypeAlias = Any  # one function for arrays of several types
@@ -31,10 +33,11 @@ COUNTS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 100, 127, 12
 
 def agree(given: Program, *sets: Sequence[HostArray]) -> None:
     """The bits are those of the loop interpreter."""
-    for backend in (LLVMBackend(1), LLVMBackend(3)):
-        executable = compiled(backend, given)
-        for arguments in sets:
-            for right, got in zip(interpret(given, arguments), executable(list(arguments)), strict=True):
+    backends = [compiled(backend, given) for backend in (LLVMBackend(1), LLVMBackend(3))]
+    for arguments in sets:
+        expected = interpret(given, arguments)
+        for executable in backends:
+            for right, got in zip(expected, executable(list(arguments)), strict=True):
                 assert np.asarray(right, got.dtype).tobytes() == got.tobytes(), [each.shape for each in arguments]
 
 
@@ -96,10 +99,10 @@ FOLDS: dict[str, Callable[[Given], Given]] = {
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])
-@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
-def test_windows(kind: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("width", "number"), one_in(2, [(64, 32), (32, 16)]))
+def test_windows(kind: str, width: int, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every number of elements: a lane of the order has none, one, or some."""
-    compile_for(monkeypatch, changed(registers=Registers(*registers)))
+    compile_for(monkeypatch, changed(registers=Registers(width, number)))
     given = program(windows(A.use(numbers((2,), kind)), A.use(numbers((2,), kind))))
     assert longest(given) == BLOCK
     sets = []
@@ -118,7 +121,7 @@ def test_windows(kind: str, registers: tuple[int, int], monkeypatch: pytest.Monk
         A.run(windows(A.use(x[:3]), A.use(weights)))
 
 
-@pytest.mark.parametrize("count", [BLOCK - 1, BLOCK, BLOCK + 1])
+@pytest.mark.parametrize("count", one_in(3, [BLOCK + 1, BLOCK, BLOCK - 1]))
 def test_windows_of_a_block(count: int) -> None:
     """Those of more are rows."""
     x, weights = numbers((count + 256,)), numbers((count,), seed=1)
@@ -157,6 +160,19 @@ def test_steps(step: int, back: int, kind: str) -> None:
     agree(given, *sets)
 
 
+@pytest.mark.parametrize("at_end", [False, True])
+def test_nothing_beside_an_array_is_read(at_end: bool) -> None:
+    def work() -> None:
+        for step, back in ((1, 1), (2, 1), (3, -1), (8, 1), (-1, 1), (-3, 1)):
+            given = program(folded(A.sum, step, back)(A.use(numbers((9000,))), A.use(numbers((2,)))))
+            for count in (3, 33):
+                arguments = [numbers((269 * abs(step) + count,)), numbers((count,))]
+                (got,) = compiled(LLVMBackend(1), given)([flush(at_end, each, ScalarType.F32) for each in arguments])
+                assert got.tobytes() == compiled(LLVMBackend(1), given)(arguments)[0].tobytes()
+
+    survives(work)
+
+
 def test_windows_of_rows() -> None:
     """Loops stand around, and neighbours are those of a row."""
 
@@ -179,6 +195,78 @@ def test_windows_of_rows() -> None:
         given,
         *[[numbers((rows, 150)), numbers((count,))] for rows, count in ((1, 5), (5, 1), (7, 33), (3, 80), (0, 5))],
     )
+
+
+def depthwise(last: bool) -> Callable[[Given, Given], Given]:
+    """Each channel by weights of its own; channels stand last, or first."""
+
+    def convolution(x: Given, w: Given) -> Given:
+        side, count = 3, A.unlift(w.shape)[0 if last else 1]
+        rows, columns = A.unlift(x.shape)[0 if last else 1], A.unlift(x.shape)[1 if last else 2]
+
+        def product(ix: Given) -> Given:
+            *at, t = A.unindex(ix)
+            i, j, channel = at if last else (at[1], at[2], at[0])
+            i, j = i + t // side, j + t % side
+            return x[i, j, channel] * w[t, channel] if last else x[channel, i, j] * w[channel, t]
+
+        channels = A.unlift(x.shape)[2 if last else 0]
+        shape = (rows - 2, columns - 2)
+        return A.sum(A.generate(A.index(*((*shape, channels, count) if last else (channels, *shape, count))), product))
+
+    return convolution
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("kind", one_in(1, ["f4", "f8"]))
+def test_channels(last: bool, kind: str) -> None:
+    """Several loops stand around, in rows of one strip and of several."""
+
+    def given_of(x: Given, w: Given) -> Given:
+        return depthwise(last)(x, w)
+
+    given = program(given_of(A.use(numbers((5, 5, 5), kind)), A.use(numbers((9, 9), kind))))
+    sets = []
+    for rows, wide, channels, count in (
+        (5, 6, 40, 9),
+        (4, 23, 33, 4),
+        (3, 3, 280, 9),
+        (3, 280, 2, 9),
+        (6, 5, 17, 1),
+    ):
+        shape = (rows, wide, channels) if last else (channels, rows, wide)
+        weights = (count, channels) if last else (channels, count)
+        sets.append([numbers(shape, kind, rows), numbers(weights, kind, 1)])
+    agree(given, *sets)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("fold", ["sum", "greatest", "both"])
+def test_folds_of_folds(fold: str, step: int) -> None:
+    """Windows of two dimensions: what is folded of each row is folded again, with a map in between."""
+
+    def pooled(x: Given, w: Given) -> Given:
+        (high, wide), (rows, columns) = A.unlift(x.shape), A.unlift(w.shape)
+
+        def element(ix: Given) -> Given:
+            i, j, a, b = A.unindex(ix)
+            return x[step * i + a, step * j + b]
+
+        every = A.generate(A.index((high - rows) // step + 1, (wide - columns) // step + 1, rows, columns), element)
+        inner = FOLDS[fold](every)
+        return A.sum(A.map(lambda e: (e[0] + e[1] if fold == "both" else e) * 2 + 1, inner))
+
+    given = program(pooled(A.use(numbers((9, 9))), A.use(numbers((2, 2)))))
+    assert longest(given) is None
+    shapes = ((2, 2), (3, 3), (1, 4), (5, 4), (7, 9))
+    agree(given, *[[numbers((step * 3 + a, 90 * step + b), seed=a), numbers((a, b))] for a, b in shapes])
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
+def test_columns_of_few_rows(kind: str) -> None:
+    """They are read side by side, and stay in registers."""
+    given = program(A.sum(A.transpose(A.use(numbers((2, 2), kind)))))
+    agree(given, *[[numbers((rows, 300), kind, rows)] for rows in (*range(1, 18), 33)])
 
 
 def test_what_moves_otherwise_is_left_to_rows() -> None:

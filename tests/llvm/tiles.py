@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.templates.choose import alternatives
+from accel.backends.llvm.templates.choose import in_one_module
 from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.backends.llvm.templates.tile.ways.choice import Code, TiledNest, Way, ways
 from accel.backends.llvm.templates.tile.ways.conditions import ALWAYS
@@ -22,7 +22,7 @@ def by(text: NestText, found: Finding, kept: Callable[[Way], bool]) -> Sequence[
         return [replace(way, worth=ALWAYS) for way in ways(nest) if kept(way)]
 
     assert isinstance(found, Tile)
-    return [Tiles(text, found, alternatives, some, least=1.0)]
+    return [Tiles(text, found, in_one_module, some, least=1.0)]
 
 
 def tiled(text: NestText, found: Finding) -> Sequence[Alternative]:

@@ -24,6 +24,7 @@ from tests.mutation.faults import (
     segments,
     shared,
     templates,
+    windows,
 )
 
 STAGES: Mapping[str, tuple[Fault, ...]] = {
@@ -35,7 +36,7 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     "schedule": schedules.FAULTS,
     "backends": (*shared.FAULTS, *measuring.FAULTS),
     "llvm": (*llvm.FAULTS, *kernels.FAULTS, *halves.FAULTS, *segments.FAULTS),
-    "templates": templates.FAULTS,
+    "templates": (*templates.FAULTS, *windows.FAULTS),
     "opencl": (*opencl.FAULTS, *gpu.FAULTS),
     "execution": execution.FAULTS,
     "explanation": explanation.FAULTS,

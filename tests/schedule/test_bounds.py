@@ -138,7 +138,7 @@ def shifted(by: Callable[[Any, Any, Any], Any]) -> Function:
     return program
 
 
-SHIFTED = {
+SHIFTED: dict[str, tuple[Function, list[str], Callable[[int, int, int], int]]] = {
     "window": (shifted(lambda i, k, _: i + k), ["n1+n2 <= n0+1"], lambda i, k, n: i + k),
     "steps": (
         shifted(lambda i, k, n: 2 * i + 3 * (n - k - 1)),

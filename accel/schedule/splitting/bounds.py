@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
@@ -191,6 +192,8 @@ def _operand(operand: scalar.Operand, sums: Mapping[Variable, _Sum]) -> _Sum | N
             return _Sum(number) if number is not None and _is_small(number) else None
         case Extent():
             return _Sum(Linear.of(operand))
+        case _:
+            assert_never(operand)
 
 
 def _is_small(number: Linear) -> bool:

@@ -37,9 +37,9 @@ from accel.labelled.scalar import Constant
 from accel.schedule.legality import straight
 
 LONGEST_ROW = 63
-"""Elements of the longest row that is folded so where memory does not ask for it, which several loops fold, or of which
-neighbouring results lie apart: windows as of `x[2 * i + k]` over k. Rows of more are as fast along themselves. Of those that
-one loop folds, and that are neighbours as `x[i + k]`, or read nowhere, it is all of a block."""
+"""Elements of the longest row that is folded so where memory does not ask for it, and neighbouring results lie apart: windows,
+as of `x[2 * i + k]` over k. Rows of more are as fast along themselves. Of windows as of `x[i + k]`, and of what is computed of
+indices, it is all of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,7 @@ def columns(nest: Nest) -> Columns | None:
         last = around[-1]
         reading = _reading(around[place], last, folds)
         if reading is not None:
-            near = len(folds) == 1 and not reading.apart
-            longest = None if reading.across else BLOCK if near else LONGEST_ROW
+            longest = None if reading.across else LONGEST_ROW if reading.apart else BLOCK
             return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
     return None
 

@@ -12,48 +12,6 @@ _TEXT = ("tests/schedule/test_schedule_text.py",)
 
 FAULTS = (
     Fault(
-        "windows of every step are neighbours",
-        "schedule/templates/columns.py",
-        "apart = apart or (end.folds and end.step not in (-1, 1))",
-        "apart = False",
-        ("tests/llvm/test_windows.py",),
-    ),
-    Fault(
-        "an index that is squared is a window's",
-        "schedule/templates/columns.py",
-        "or (end.folds and end.step is None):",
-        "or False:",
-        ("tests/llvm/test_windows.py",),
-    ),
-    Fault(
-        "what a function loads at the indices of loops is there",
-        "schedule/splitting/bounds.py",
-        "if not load.inside:",
-        "if False:",
-        ("tests/schedule/test_bounds.py",),
-    ),
-    Fault(
-        "an index that falls is least at its first iteration",
-        "schedule/splitting/bounds.py",
-        "if step * sign > 0:",
-        "if sign > 0:",
-        ("tests/schedule/test_bounds.py",),
-    ),
-    Fault(
-        "what a condition guards is always loaded",
-        "schedule/splitting/bounds.py",
-        "if not always or not isinstance(statement, OneToOne) or statement.when is not None:",
-        "if not always or not isinstance(statement, OneToOne):",
-        ("tests/schedule/test_bounds.py",),
-    ),
-    Fault(
-        "loops without iterations are out of bounds",
-        "backends/llvm/loops/nest.py",
-        "for extent in self.streams.values(bound.around):",
-        "for extent in self.streams.values(()):",
-        ("tests/schedule/test_bounds.py",),
-    ),
-    Fault(
         "a scan carries nothing",
         "schedule/nodes.py",
         "return Role.CHAIN\n        if self.state.monoid.exact",

@@ -197,27 +197,6 @@ FAULTS = (
         (f"{_COLUMNS}::test_sums",),
     ),
     Fault(
-        "lanes of windows join in the order of their numbers",
-        "backends/llvm/templates/strips/windows.py",
-        "pairs = zip(subtree(lane, 2 * step), subtree(lane + step, 2 * step), strict=True)",
-        "pairs = zip(subtree(2 * lane, 2 * step), subtree(2 * lane + 1, 2 * step), strict=True)",
-        ("tests/llvm/test_windows.py::test_windows",),
-    ),
-    Fault(
-        "subtrees of windows join with their neighbours only",
-        "backends/llvm/templates/strips/windows.py",
-        "half //= 2",
-        "half //= 4",
-        ("tests/llvm/test_windows.py::test_windows",),
-    ),
-    Fault(
-        "elements that stand apart are loaded as if nothing were beside",
-        "backends/llvm/emit/stepping.py",
-        "starts = [min(row * lanes, (step - 1) * (lanes - 1)) for row in range(step)]",
-        "starts = [row * lanes for row in range(step)]",
-        ("tests/llvm/test_windows.py::test_steps",),
-    ),
-    Fault(
         "columns are folded where another array runs across them",
         "schedule/templates/columns.py",
         "if any(place.varies for place in others) or not end.varies or (end.folds and end.step is None):",

@@ -217,10 +217,9 @@ class Memory:
 
     def _step(self, array: Array, index: Sequence[Value]) -> int:
         """How many elements it is in memory from lane to lane; `ANY` if that is not known, or a gather is faster."""
-        step, place = self.view.frame.step(array), index[-1]
-        if step != ANY:
+        if (step := self.view.frame.step(array)) != ANY:
             return step if self._is_row(index[:-1]) else ANY
-        return step_of(place) if isinstance(place, Progression) and self._is_row(index, place.stride) else ANY
+        return step_of(index[-1]) if all(map(self._writer.is_uniform, index[:-1])) else ANY
 
     def _loaded(self, array: Array, index: Sequence[Value]) -> str | None:
         """The elements there, if they were loaded before."""
@@ -271,9 +270,8 @@ class Memory:
     def goes_past_caches(self, array: Array, index: Sequence[Value]) -> str:
         """Whether rows of vectors from a uniform index on are to be stored past the caches: large, and aligned; an i1."""
         code = self.routine.code
-        size = array.element.bytes * self._writer.lanes
         address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
-        odd = code.emit(f"and i64 {address}, {size - 1}")
+        odd = code.emit(f"and i64 {address}, {array.element.bytes * self._writer.lanes - 1}")
         aligned = code.emit(f"icmp eq i64 {odd}, 0")
         large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
         return code.emit(f"and i1 {aligned}, {large}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.llvm.emit.values import Progression
+from accel.backends.llvm.emit.values import Progression, Value
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, memory_type
@@ -12,11 +12,11 @@ MOST = 8
 """Elements from one to the next, of which as many rows are loaded; half as many where two rows are not picked from at once."""
 
 
-def step_of(place: Progression) -> int:
+def step_of(place: Value) -> int:
     """How many elements it is from lane to lane, if loading rows is worth it; else `ANY`. (Zen 4, float32 in the second cache:
     0.5 ns an element by gathers; every second in a third of the time, every eighth in nine tenths.)"""
     most = MOST if host().processor.has_avx512 else MOST // 2
-    return place.stride if 1 < place.stride <= most else ANY
+    return place.stride if isinstance(place, Progression) and 1 < place.stride <= most else ANY
 
 
 def stepped_lanes(code: Code, kind: ScalarType, address: str, step: int) -> str:

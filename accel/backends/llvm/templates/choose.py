@@ -35,7 +35,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
     """The code that stands beside the nest's rows."""
     match finding:
         case Tile():
-            return [Tiles(text, finding, alternatives)]
+            return [Tiles(text, finding, in_one_module)]
         case Blocks():
             assert text.plan.vector is not None
             loops = BandLoops if runs_in_bands(finding) else BlockLoops
@@ -48,10 +48,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():
-            if finding.longest is not None and len(finding.folds) == 1:
-                return [WindowStrips(text, finding)]
-            widths = (True, False) if finding.longest is None else (False,)
-            return [ColumnStrips(text, finding, narrow=narrow) for narrow in widths]
+            strips = [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
+            return [WindowStrips(text, finding), *(strips if finding.longest is None else ())]
         case ColumnScans():
             return [ScanStrips(text, finding, few=few) for few in (False, True)]
         case Chain() | Copies():
@@ -60,6 +58,11 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             raise AccelInternalError("a nest that runs on threads is split")
         case _:
             assert_never(finding)
+
+
+def in_one_module(text: NestText, finding: Finding) -> Sequence[Alternative]:
+    """The same for code that is compiled late itself: without what is compiled later than that."""
+    return [each for each in alternatives(text, finding) if not isinstance(each, WindowStrips)]
 
 
 def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative]:

@@ -23,7 +23,6 @@ from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Piece, Strip, order_width, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
 from accel.backends.llvm.text.frame import FrameView
-from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
 from accel.ir.nodes import Read, Stream
@@ -68,9 +67,6 @@ ROWS_OF_PIECE = 256
 NEAR_BYTES = float(16 << 20)
 """Up to so much memory is read fast enough without being asked for ahead, which takes instructions. Beyond, processors with
 registers of 64 bytes gain by it; first-generation EPYCs, with half of that, take 1.2 times as long."""
-
-MANY_SHORT = 256
-"""Short folds for which code that they alone need is compiled: on fewer, rows take some microseconds."""
 
 _STRIPS, _VECTORS, _PARTS, _PIECES, _ROWS, _FAR = (
     Stream(f"columns: {what}", I64)
@@ -118,12 +114,6 @@ class ColumnStrips:
         for loop in (*self._columns.outer, *self._columns.folds):
             some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
             enough = code.emit(f"and i1 {enough}, {some}")
-        if self._columns.longest is not None:
-            short = code.emit(f"icmp sle i64 {levels.own_extent(self._columns.folds[-1])}, {self._columns.longest}")
-            for loop in self._columns.outer:
-                columns = code.emit(f"mul i64 {columns}, {levels.own_extent(loop)}")
-            many = code.emit(f"icmp sge i64 {columns}, {MANY_SHORT}")
-            enough = code.emit(f"and i1 {enough}, {code.emit(f'and i1 {short}, {many}')}")
         if not self._narrow:
             return enough
         few = code.emit(f"icmp slt i64 {columns}, {self._lanes}")
@@ -135,7 +125,8 @@ class ColumnStrips:
     def run(self, levels: Levels) -> None:
         """Strips and parts of all columns as chunks; then the parts join."""
         routine, code = levels.routine, levels.routine.code
-        function = self._function(routine)
+        self._text.routines += [self._chunk("", joins=False), self._chunk("_join", joins=True)]
+        function = f"@{self._name}"
         columns, outer = levels.own_extent(self._columns.lanes), "1"
         elements = code.emit(f"sitofp i64 {columns} to double")
         for loop in self._columns.outer:
@@ -165,21 +156,8 @@ class ColumnStrips:
         run_chunks(levels, function, units, chunk, threads, time)
         routine.jump(joined)
         routine.place(joined)
-        if self._columns.longest is not None:
-            return
         with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):
             code.line(f"call void @{self._name}_join(ptr %frame, i64 0, i64 {strips})")
-
-    def _function(self, routine: Routine) -> str:
-        """What runs some strips: a symbol, beside what joins parts; or a register, where folds are short, and have one part:
-        that is compiled when folds are short for the first time."""
-        if self._columns.longest is None:
-            self._text.routines += [self._chunk("", joins=False), self._chunk("_join", joins=True)]
-            return f"@{self._name}"
-        late = Late(self._name, 1, lambda _: [self._chunk("", joins=False)])
-        self._text.routines.append(late.found())
-        self._text.late.append(late)
-        return late.address(routine, "0")
 
     def _wanted(self, levels: Levels, elements: str, small: str) -> str:
         """How many strips and parts of strips are wanted: some for each thread, and none too long to be interrupted."""

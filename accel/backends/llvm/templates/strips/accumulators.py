@@ -89,17 +89,23 @@ class Fold:
         self._strip = strip
         self.state = state
         self.width = order_width(state)
-        self._following = steps(state.merge, state.monoid, state.types, state.products).following
+        self._elements = steps(state.merge, state.monoid, state.types, state.products)
         assert state.monoid.neutral is not None
         self._neutral: list[Value] = [Fixed(element) for element in state.monoid.neutral]
 
     def step(self, held: Sequence[Value], values: Sequence[Value], mask: str | None) -> list[Value]:
         """What a lane comes to by one more element, where the mask is set."""
         # Lanes begin as -0.0 where products are added, and fma(x, y, -0.0) is x * y.
-        merged = self._strip.functions.apply(self._following, [*held, *values], None)
+        merged = self._strip.functions.apply(self._elements.following, [*held, *values], None)
         if mask is None:
             return merged
         return [self._strip.writer.select(mask, new, old) for new, old in zip(merged, held, strict=True)]
+
+    def begin_with(self, values: Sequence[Value], mask: str | None) -> list[Value]:
+        """What a lane comes to by its first element."""
+        if mask is not None:
+            return self.step(self.nothing(), values, mask)
+        return self._strip.functions.apply(self._elements.first, values, None)
 
     def merge(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
         """Partial results, the earlier ones first."""

@@ -46,12 +46,22 @@ class StripStatements:
 
     def around(self, outer: Sequence[For], last: For, streams: Streams, number: str) -> Scope:
         """The loops around: their indices, from the number of an iteration of them all, and statements but those of `last`."""
-        code = self.strip.routine.code
-        scope = Scope(streams.made, {})
+        return self.within(outer, last, streams, self.indices(outer, streams, number))
+
+    def indices(self, outer: Sequence[For], streams: Streams, number: str) -> list[str]:
+        """The indices of the loops around, from the number of an iteration of them all."""
+        code, found = self.strip.routine.code, list[str]()
         for loop in reversed(outer):
             extent = self.strip.writer.one(streams.value(loop.extent))
-            scope = scope.with_index(loop.index, code.emit(f"urem i64 {number}, {extent}"))
+            found.append(code.emit(f"urem i64 {number}, {extent}"))
             number = code.emit(f"udiv i64 {number}, {extent}")
+        return found[::-1]
+
+    def within(self, outer: Sequence[For], last: For, streams: Streams, indices: Sequence[str]) -> Scope:
+        """The loops around, at these indices: their statements but those of `last`."""
+        scope = Scope(streams.made, {})
+        for loop, index in zip(outer, indices, strict=True):
+            scope = scope.with_index(loop.index, index)
         for loop in outer:
             if loop is not last:
                 scope = self.uniform(loop.body.before, scope)

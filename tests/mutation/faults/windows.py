@@ -1,0 +1,88 @@
+"""Faults of windows: which nests fold some, in which order, how what they read is loaded, and what is known of bounds."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_TEXT = "backends/llvm/templates/strips/window_text.py"
+_WINDOWS = ("tests/llvm/test_windows.py",)
+
+FAULTS = (
+    Fault(
+        "windows of every step are neighbours",
+        "schedule/templates/columns.py",
+        "apart = apart or (end.folds and end.step not in (-1, 1))",
+        "apart = False",
+        ("tests/llvm/test_windows.py",),
+    ),
+    Fault(
+        "an index that is squared is a window's",
+        "schedule/templates/columns.py",
+        "or (end.folds and end.step is None):",
+        "or False:",
+        ("tests/llvm/test_windows.py",),
+    ),
+    Fault(
+        "what a function loads at the indices of loops is there",
+        "schedule/splitting/bounds.py",
+        "if not load.inside:",
+        "if False:",
+        ("tests/schedule/test_bounds.py",),
+    ),
+    Fault(
+        "an index that falls is least at its first iteration",
+        "schedule/splitting/bounds.py",
+        "if step * sign > 0:",
+        "if sign > 0:",
+        ("tests/schedule/test_bounds.py",),
+    ),
+    Fault(
+        "what a condition guards is always loaded",
+        "schedule/splitting/bounds.py",
+        "if not always or not isinstance(statement, OneToOne) or statement.when is not None:",
+        "if not always or not isinstance(statement, OneToOne):",
+        ("tests/schedule/test_bounds.py",),
+    ),
+    Fault(
+        "loops without iterations are out of bounds",
+        "backends/llvm/loops/nest.py",
+        "for extent in self.streams.values(bound.around):",
+        "for extent in self.streams.values(()):",
+        ("tests/schedule/test_bounds.py",),
+    ),
+    Fault(
+        "lanes of windows join in the order of their numbers",
+        _TEXT,
+        "return self._merged(loop, subtree(lane, 2 * step), subtree(lane + step, 2 * step))",
+        "return self._merged(loop, subtree(2 * lane, 2 * step), subtree(2 * lane + 1, 2 * step))",
+        _WINDOWS,
+    ),
+    Fault(
+        "few elements of windows join in the order of their numbers",
+        _TEXT,
+        "if step >= count:\n                return self._stepped(loop, here, str(lane), [{}] * len(here.vectors))",
+        "if step >= count // 2:\n                return self._stepped(loop, here, str(lane), [{}] * len(here.vectors))",
+        _WINDOWS,
+    ),
+    Fault(
+        "subtrees of windows join with their neighbours only",
+        _TEXT,
+        "half //= 2",
+        "half //= 4",
+        _WINDOWS,
+    ),
+    Fault(
+        "strips go on in the row in which they began",
+        "backends/llvm/templates/strips/windows.py",
+        "following = code.emit(f\"add i64 {index}, {code.emit(f'zext i1 {last} to i64')}\")",
+        'following = code.emit(f"add i64 {index}, 0")',
+        _WINDOWS,
+    ),
+    Fault(
+        "two loops of other lengths have the code of these",
+        "backends/llvm/templates/strips/windows.py",
+        "number = code.emit(f\"add i64 {code.emit(f'mul i64 {number}, {WRITTEN + 1}')}, {count}\")",
+        'number = code.emit(f"add i64 {number}, {count}")',
+        _WINDOWS,
+    ),
+)
