@@ -185,8 +185,12 @@ def test_what_does_not_always_run_is_checked() -> None:
         kept, _ = A.filter(lambda y: y > 0, ys)
         return A.imap(lambda ix, y: y + xs[A.unindex(ix)[0] + 1], kept)
 
+    def summed(xs: Handle, ys: Handle) -> Handle:
+        kept, _ = A.filter(lambda y: y > 1, ys)
+        return A.sum(A.map(lambda y: y + xs[3], kept))
+
     xs, ys = np.arange(3.0), np.array([1.0, 1.0, -1.0, -1.0])
-    for program, wrong in ((chosen, -ys), (filtered, abs(ys))):
+    for program, wrong in ((chosen, -ys), (filtered, abs(ys)), (summed, 2 * ys)):
         expected = A.run(program(A.use(xs), A.use(ys)), backend="interpreter")
         np.testing.assert_array_equal(A.run(program(A.use(xs), A.use(ys))), expected)
         with pytest.raises(AccelIndexError, match=r"index \(3,\)"):
