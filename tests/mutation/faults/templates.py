@@ -180,7 +180,7 @@ FAULTS = (
         "backends/llvm/templates/strips/accumulators.py",
         '"icmp slt i64 {self._lane(number)}, {present}"',
         '"icmp slt i64 {self._lane(number)}, {self._width}"',
-        (f"{_COLUMNS}::test_sums",),
+        (f"{_COLUMNS}::test_strips_and_parts_for_every_number_of_threads",),
     ),
     Fault(
         "lanes of columns join in the order of their numbers",
