@@ -38,6 +38,12 @@ def apart(t: Any, x: Any) -> Any:
     return going[1] + A.toFloating(going[0], np.float32) * 10
 
 
+def after(t: Any, x: Any) -> Any:
+    """A loop that begins with the turn in which each lane has left another one."""
+    left = A.while_(lambda s: (s < 6) & (t[A.min(s, 5), 1] * 4 < x), lambda s: s + 1, A.constant(0, np.int64))
+    return A.toFloating(A.iiterate(3, lambda k, s: 3 * s + k, left), np.float32)
+
+
 def nested(t: Any, x: Any) -> Any:
     """A loop in a loop, whose turns depend on the table alone, after one that lanes leave apart."""
     first = A.while_(lambda s: s[0] * 2 < x, lambda s: A.lift(s[0] + 1, s[1] + 1), A.lift(A.constant(0, np.float32), 0))
@@ -74,7 +80,7 @@ def guarded(t: Any, x: Any) -> Any:
     return A.cond(x > 100, A.toFloating(loop()[1], np.float32), bounded[1])
 
 
-PROGRAMS: tuple[Callable[[Any, Any], Any], ...] = (counted, apart, nested, branches, guarded)
+PROGRAMS: tuple[Callable[[Any, Any], Any], ...] = (counted, apart, after, nested, branches, guarded)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
