@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.tree.operators import DEAR, Operator
-from accel.ast.tree.types import I64
-from accel.labelled.scalar import Compute, Constant, Function, If, Load, Statement, Variable, While, constant
+from accel.labelled.scalar import Compute, If, Load, Statement, While
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,46 +55,6 @@ _DIVISIONS = frozenset({Operator.DIV, Operator.MOD, Operator.SQRT})
 def work(statements: Iterable[Statement], column: Work) -> int:
     """The sum over statements, without what stands in blocks within them."""
     return sum(_one(statement, column) for statement in statements)
-
-
-def function_work(function: Function, column: Work) -> int:
-    """The sum over all statements of a function, those in loops as often as the column says."""
-    total, pending = 0, [(function.body, 1)]
-    while pending:
-        block, times = pending.pop()
-        total += times * work(block.statements, column)
-        for statement in block.statements:
-            match statement:
-                case If(_, _, then, orelse):
-                    pending += [(then, times), (orelse, times)]
-                case While(_, _, _, condition, body):
-                    turned = times * _turns(statement, column)
-                    pending += [(condition, turned), (body, turned)]
-                case Compute() | Load():
-                    pass
-                case _:
-                    assert_never(statement)
-    return total
-
-
-def _turns(loop: While, column: Work) -> int:
-    """How often a loop turns: as often as it counts down from a constant, as `iterate` does, or as the column says."""
-    if not column.turns:
-        return 1
-    made = {each.out: each for each in (*loop.condition.statements, *loop.body.statements) if isinstance(each, Compute)}
-    going = made.get(loop.condition.results[0]) if isinstance(loop.condition.results[0], Variable) else None
-    for parameter, initial, turned in zip(loop.parameters, loop.initial, loop.body.results, strict=True):
-        if not isinstance(initial, Constant) or not isinstance(turned, Variable) or going is None:
-            continue
-        counts = going.operator is Operator.GT and going.arguments == (parameter, constant(I64, 0))
-        step = made.get(turned)
-        if (
-            counts
-            and step is not None
-            and (step.operator, step.arguments) == (Operator.SUB, (parameter, constant(I64, 1)))
-        ):
-            return max(0, int(initial.value))
-    return column.turns
 
 
 def _one(statement: Statement, column: Work) -> int:

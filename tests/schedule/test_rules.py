@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from accel.errors import AccelError
+from accel.ir.mentions import statements
+from accel.ir.nodes import Nest, Read
 from accel.schedule import rules
 from accel.schedule.axes import accesses, dependence
+from accel.schedule.legality import scatters
 from accel.schedule.nodes import (
     AccelScheduleError,
     Accumulation,
@@ -31,6 +35,13 @@ from tests.schedule.programs import Example
 def own(example: Example, number: int = 0) -> Schedule:
     """The order of one of its nests."""
     return original(example.nests[number])
+
+
+def scattered_where_it_reads() -> Nest:
+    """A nest whose scatter and one of its reads have the same memory."""
+    nest = programs.histogram().nests[1]
+    (scatter,), read = scatters(nest, 0), next(s for s in statements(nest) if isinstance(s, Read))
+    return replace(nest, in_place=((scatter.arrays[0], read.array),))
 
 
 def roles(example: Example, number: int = 0) -> list[str]:
@@ -114,7 +125,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("on several threads", lambda: kind(own(programs.scans()), 1, Kind.PARALLEL)),
     ("on several threads", lambda: kind(subdivide(own(programs.dot()), 0, 64), 1, Kind.PARALLEL)),
     ("one element after the other", lambda: kind(own(programs.dot()), 0, Kind.VECTOR)),
-    ("a scatter is no vector code", lambda: kind(own(programs.histogram(), 1), 0, Kind.VECTOR)),
+    ("lanes read before others have scattered", lambda: kind(original(scattered_where_it_reads()), 0, Kind.VECTOR)),
     ("only lanes or the whole", lambda: kind(subdivide(keep_blocks(programs.dot()), 0, 64), 1, Kind.VECTOR)),
     ("do not come as this needs them", lambda: keep(own(programs.kept()), "e2", Accumulation.BLOCKS)),
     ("do not come as this needs them", lambda: keep(own(programs.runs()), "e1", Accumulation.LANES)),

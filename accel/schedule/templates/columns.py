@@ -75,12 +75,16 @@ def columns(nest: Nest) -> Columns | None:
         return None
     if any(loop.body.after for loop in around[:-1]) or not all(map(_folds_by_itself, folds)):
         return None
+    if len(folds) > 1 and any(in_order(state) for loop in folds for state in loop.states):
+        return None
     for place in range(maps - 1, -1, -1):
         if any(loop.body.before for loop in around[place:-1]):
             break
         last = around[-1]
         reading = _reading(around[place], last, folds)
         if reading is not None:
+            if not reading.across and any(map(in_order, folds[-1].states)):
+                return None
             longest = None if reading.across else LONGEST_ROW if reading.apart else BLOCK
             return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
     return None
@@ -106,15 +110,21 @@ def _folds_by_itself(loop: For) -> bool:
         return False
     if len(steps) < sum(isinstance(s, ManyToOne) for s in statements):
         return False
-    widths = {lanes([final.type for final in state.finals]) for state in loop.states if not state.monoid.exact}
-    return bool(loop.states) and len(widths) <= 1 and all(_in_lanes(state, steps[state.name]) for state in loop.states)
+    ordered = [state for state in loop.states if not state.monoid.exact]
+    orders = {(in_order(state), lanes([final.type for final in state.finals])) for state in ordered}
+    return bool(loop.states) and len(orders) <= 1 and all(_in_lanes(state, steps[state.name]) for state in loop.states)
+
+
+def in_order(state: State) -> bool:
+    """Whether the elements of a fold are combined one after the other in each lane of the order, as they stand."""
+    return not state.monoid.exact and not state.monoid.commutes
 
 
 def _in_lanes(state: State, step: ManyToOne) -> bool:
     """Whether every lane has an element at every step, or may leave some out without losing count of them."""
     always = step.when is None or (state.monoid.exact and state.initial is not None)
-    known = state.monoid.neutral is not None and state.monoid.commutes and straight(state.merge)
-    return always and known and not state.running and state.when is None
+    known = in_order(state) or (state.monoid.neutral is not None and state.monoid.commutes)
+    return always and known and straight(state.merge) and not state.running and state.when is None
 
 
 def runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:

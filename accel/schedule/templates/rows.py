@@ -15,7 +15,8 @@ from accel.ir import flow, mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, OneToMaybe, OneToOne, Scatter, State, Within
 from accel.ir.positions import merging
 from accel.labelled.meaning.order import BLOCK
-from accel.labelled.work import IN_LANES, function_work
+from accel.labelled.scalars.repeated import function_work
+from accel.labelled.work import IN_LANES
 from accel.schedule import rules
 from accel.schedule.axes import loops
 from accel.schedule.flat import flat_loops

@@ -86,7 +86,7 @@ FAULTS = (
     ),
     Fault(
         "all pieces of a block of columns are its first one",
-        "backends/llvm/templates/strips/accumulators.py",
+        "backends/llvm/templates/strips/visits.py",
         'begin = code.emit(f"mul i64 {piece.number}, {size}")',
         'begin = code.emit(f"mul i64 0, {size}")',
         (f"{_COLUMNS}::test_pieces_of_the_only_block",),
@@ -177,14 +177,14 @@ FAULTS = (
     ),
     Fault(
         "lanes of columns join that have no elements",
-        "backends/llvm/templates/strips/accumulators.py",
+        "backends/llvm/templates/strips/visits.py",
         '"icmp slt i64 {self._lane(number)}, {present}"',
         '"icmp slt i64 {self._lane(number)}, {self._width}"',
         (f"{_COLUMNS}::test_strips_and_parts_for_every_number_of_threads",),
     ),
     Fault(
         "lanes of columns join in the order of their numbers",
-        "backends/llvm/templates/strips/accumulators.py",
+        "backends/llvm/templates/strips/visits.py",
         'return code.emit(f"lshr i64 {reversed_}, {64 - self._bits}")',
         "return visited",
         (f"{_COLUMNS}::test_sums",),

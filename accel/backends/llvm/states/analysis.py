@@ -31,7 +31,8 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
-from accel.labelled.work import INSTRUCTIONS, Work, function_work
+from accel.labelled.scalars.repeated import function_work
+from accel.labelled.work import INSTRUCTIONS, Work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule

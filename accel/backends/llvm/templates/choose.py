@@ -22,7 +22,7 @@ from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
-from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.columns import Columns, in_order
 from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.row_groups import RowGroups
@@ -49,6 +49,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             return [RowLoops(text, finding)]
         case Columns():
             strips = [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
+            if any(map(in_order, finding.folds[-1].states)):
+                return strips
             return [WindowStrips(text, finding), *(strips if finding.longest is None else ())]
         case ColumnScans():
             return [ScanStrips(text, finding, few=few) for few in (False, True)]

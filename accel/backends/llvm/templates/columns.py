@@ -20,14 +20,15 @@ from accel.backends.llvm.loops.steps import iterations
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.templates.strips.accumulators import Piece, Strip, order_width, partial_bytes
+from accel.backends.llvm.templates.strips.accumulators import Strip, order_width, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
+from accel.backends.llvm.templates.strips.visits import Piece
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
 from accel.ir.nodes import Read, Stream
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.templates.columns import Columns, inside, widths
+from accel.schedule.templates.columns import Columns, in_order, inside, widths
 
 ROW_BYTES = 1 << 14
 """Of a row of accumulators of a wide strip: a few of them stay in the first cache while rows of arrays stream by."""
@@ -226,7 +227,7 @@ class ColumnStrips:
     ) -> str:
         """In how many pieces the only block falls, if there are fewer strips than wanted: rows that are read in parts come more
         slowly than whole ones."""
-        if not self._pieces:
+        if not self._pieces or any(map(in_order, self._states)):
             return "1"
         routine, code, widest = levels.routine, levels.routine.code, str(self._vectors)
         rows = levels.own_extent(self._columns.folds[0])

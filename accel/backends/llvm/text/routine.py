@@ -49,13 +49,13 @@ class Routine:
         # SROA takes arrays apart, but no allocation of several.
         return self.enter(f"alloca {type_ if count == 1 else f'[{count} x {type_}]'}, i64 1, align {align}")
 
-    def load(self, type_: str, pointer: str) -> str:
-        """A load with the type's own alignment, or the word's."""
-        return self.code.emit(f"load {type_}, ptr {pointer}")
+    def load(self, type_: str, pointer: str, *, align: int | None = None) -> str:
+        """A load with the type's own alignment, or that which is given."""
+        return self.code.emit(f"load {type_}, ptr {pointer}{'' if align is None else f', align {align}'}")
 
-    def store(self, type_: str, value: str, pointer: str) -> None:
-        """A store with the type's own alignment."""
-        self.code.line(f"store {type_} {value}, ptr {pointer}")
+    def store(self, type_: str, value: str, pointer: str, *, align: int | None = None) -> None:
+        """A store with the type's own alignment, or that which is given."""
+        self.code.line(f"store {type_} {value}, ptr {pointer}{'' if align is None else f', align {align}'}")
 
     def offset(self, pointer: str, words: int | str) -> str:
         """The address of a word: `pointer` + 8 `words`."""

@@ -2,7 +2,8 @@
 
 The order is `order.fold`'s for each column. A block's lanes are visited so that those which join follow each other (their
 numbers' bits reversed), and each is finished before the next begins: so a few rows hold what waits to be joined, and they stay
-in the first cache. Blocks join in a binary counter of rows (see `states/records.py`). Exact folds need one row.
+in the first cache. Blocks join in a binary counter of rows (see `states/records.py`), and so do the lanes of folds that do not
+commute. Exact folds need one row.
 """
 
 from __future__ import annotations
@@ -21,9 +22,17 @@ from accel.ir.nodes import State
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.labelled.meaning.products import steps
+from accel.labelled.scalar import constant
+from accel.schedule.templates.columns import in_order
 
 LEVELS = 20
 """Rows of a counter: more than the bits of the number of blocks of any part."""
+
+PARTIAL_ALIGN = 4
+"""Bytes to a multiple of which vectors of partial results stand: of several widths, of four lanes or more each."""
+
+RUN_LEVELS = LEVELS + 6
+"""The same of the number of runs, of which a block has 64 at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +99,8 @@ class Fold:
         self.state = state
         self.width = order_width(state)
         self._elements = steps(state.merge, state.monoid, state.types, state.products)
-        assert state.monoid.neutral is not None
-        self._neutral: list[Value] = [Fixed(element) for element in state.monoid.neutral]
+        nothing = state.monoid.neutral or tuple([constant(kind, 0) for kind in state.types])
+        self._neutral: list[Value] = [Fixed(element) for element in nothing]
 
     def step(self, held: Sequence[Value], values: Sequence[Value], mask: str | None) -> list[Value]:
         """What a lane comes to by one more element, where the mask is set."""
@@ -124,7 +133,11 @@ class Fold:
 
 
 class StripFold(Fold):
-    """One state in every column of a strip. `streams`: whether all lanes of a block are open at once, each in a row."""
+    """One state in every column of a strip. `streams`: whether all lanes of a block are open at once, each in a row.
+
+    `run`: how many elements a lane has of a fold that does not commute; None of others. Such lanes join as blocks do, adjacent
+    ones first, and so that the counter of blocks serves them: a block has a power of two of them.
+    """
 
     def __init__(self, strip: Strip, state: State, *, streams: bool) -> None:
         super().__init__(strip, state)
@@ -132,8 +145,19 @@ class StripFold(Fold):
         ordered = self.width > 1
         self._rows = Row(strip, self._kinds, self.width if streams or not ordered else self.width.bit_length() + 1)
         self._fresh = Row(strip, self._kinds) if ordered else None
-        self._counter = Row(strip, self._kinds, LEVELS) if ordered else None
+        self.run = BLOCK // order_lanes(state.types) if in_order(state) else None
+        self._counter = Row(strip, self._kinds, LEVELS if ordered else RUN_LEVELS) if ordered or self.run else None
         self._blocks = strip.routine.slot("i64")
+
+    def step_from(
+        self, held: Sequence[Value], values: Sequence[Value], mask: str | None, first: str | None
+    ) -> list[Value]:
+        """The same as `step`. `first`: whether the lane has no element yet, an i1; None if it has some."""
+        merged = self.step(held, values, mask)
+        if self.run is None or first is None:
+            return merged
+        begins = self._strip.writer.splat(first, "i1")
+        return [self._strip.writer.select(begins, new, old) for new, old in zip(values, merged, strict=True)]
 
     def begin(self) -> None:
         """No elements yet."""
@@ -170,7 +194,7 @@ class StripFold(Fold):
             routine.store("i64", code.emit(f"lshr i64 {distance}, 1"), half)
 
     def push(self) -> None:
-        """What stands in row 0 is the result of one more block, or of a power of two of blocks."""
+        """What stands in row 0 is the result of one more block, or of a power of two of blocks, or of one more run."""
         assert self._counter is not None
         routine, code = self._strip.routine, self._strip.routine.code
         blocks = routine.load("i64", self._blocks)
@@ -189,7 +213,7 @@ class StripFold(Fold):
             self._counter.store(self._rows.load(vector), vector, place)
 
     def collapse(self) -> None:
-        """Row 0 is what all blocks come to; there is at least one."""
+        """Row 0 is what all blocks, or runs, come to; there is at least one."""
         if self._counter is None:
             return
         routine, code = self._strip.routine, self._strip.routine.code
@@ -225,12 +249,14 @@ class StripFold(Fold):
         with strip.each() as vector:
             place = strip.routine.code.emit(f"add i64 {vectors}, {vector}")
             for address, value in zip(self._addresses(partials, place), self.held(vector, "0"), strict=True):
-                strip.routine.store(strip.writer.code.type(value.type), strip.writer.every(value), address)
+                strip.routine.store(
+                    strip.writer.code.type(value.type), strip.writer.every(value), address, align=PARTIAL_ALIGN
+                )
 
     def _partial(self, partials: str, place: str) -> list[Value]:
         strip = self._strip
         return [
-            strip.writer.varying(strip.routine.load(strip.writer.code.type(kind), address), kind)
+            strip.writer.varying(strip.routine.load(strip.writer.code.type(kind), address, align=PARTIAL_ALIGN), kind)
             for kind, address in zip(self._kinds, self._addresses(partials, place), strict=True)
         ]
 
@@ -240,14 +266,6 @@ class StripFold(Fold):
         for kind in self._kinds:
             yield code.emit(f"getelementptr i8, ptr {partials}, i64 {offset}")
             offset = code.emit(f"add i64 {offset}, {kind.bytes * self._strip.writer.lanes}")
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some lanes of the only block: of so many pieces, a power of two, that of this number, in the order in which they join."""
-
-    number: str
-    pieces: str
 
 
 class Lane:
@@ -279,93 +297,6 @@ class Lane:
             self._strip.routine.store(type_, self._strip.writer.every(value), slot)
 
 
-class LaneVisit:
-    """The lanes of blocks, those that join one after the other; what waits to be joined stands in rows, the last on top.
-
-    Lane l joins l + width/2, what they give l + width/4, and so on: in the order of reversed bits those are neighbours. A lane
-    without elements is left out.
-    """
-
-    def __init__(self, routine: Routine, width: int) -> None:
-        self._routine = routine
-        self._width = width
-        self._bits = width.bit_length() - 1
-        self._visited, self._next, self._row = (routine.slot("i64") for _ in range(3))
-        self._heights = routine.slot("i64", width.bit_length() + 1)
-
-    @contextmanager
-    def lanes(self, present: str, folds: Sequence[StripFold], piece: Piece | None) -> Iterator[tuple[str, str, str]]:
-        """Around what folds one lane of a block of `present` elements: its number, and the row for it; and the lane that is
-        next, counted through into the next block. Joins in between. Of a piece only its lanes, the first of which has elements:
-        they are a subtree."""
-        routine, code = self._routine, self._routine.code
-        begin, end = ("0", str(self._width)) if piece is None else self._visits(piece)
-        routine.store("i64", begin, self._visited)
-        routine.store("i64", "0", self._row)
-        with routine.advance(self._visited, end, 0) as visited:
-            following = self._following(visited, present, end)
-            row = routine.load("i64", self._row)
-            inside = code.emit(f"icmp slt i64 {following}, {end}")
-            later = code.emit(f"select i1 {inside}, i64 {self._lane(following)}, i64 {BLOCK}")
-            yield self._lane(visited), row, later
-            differing = code.emit(f"xor i64 {visited}, {following}")
-            zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {differing}", "i1 false"])
-            height = code.emit(f"sub i64 64, {zeros}")
-            self._join(height, folds)
-            top = routine.load("i64", self._row)
-            routine.store("i64", height, routine.offset(self._heights, top))
-            routine.store("i64", code.emit(f"add i64 {top}, 1"), self._row)
-            routine.store("i64", following, self._visited)
-
-    def _visits(self, piece: Piece) -> tuple[str, str]:
-        """The first visit of a piece, and the one behind its last."""
-        code = self._routine.code
-        size = code.emit(f"udiv i64 {self._width}, {piece.pieces}")
-        begin = code.emit(f"mul i64 {piece.number}, {size}")
-        return begin, code.emit(f"add i64 {begin}, {size}")
-
-    def _lane(self, visited: str) -> str:
-        code = self._routine.code
-        reversed_ = code.call("llvm.bitreverse.i64", "i64", ["i64"], [f"i64 {visited}"])
-        return code.emit(f"lshr i64 {reversed_}, {64 - self._bits}")
-
-    def _following(self, visited: str, present: str, end: str) -> str:
-        """The next visit of a lane that has elements; the end if there is none."""
-        routine, code = self._routine, self._routine.code
-        routine.store("i64", code.emit(f"add i64 {visited}, 1"), self._next)
-        head, look, skip, after = (routine.label() for _ in range(4))
-        routine.jump(head)
-        routine.place(head)
-        number = routine.load("i64", self._next)
-        routine.branch(code.emit(f"icmp slt i64 {number}, {end}"), look, after)
-        routine.place(look)
-        routine.branch(code.emit(f"icmp slt i64 {self._lane(number)}, {present}"), after, skip)
-        routine.place(skip)
-        routine.store("i64", code.emit(f"add i64 {number}, 1"), self._next)
-        routine.jump(head)
-        routine.place(after)
-        return number
-
-    def _join(self, height: str, folds: Sequence[StripFold]) -> None:
-        """The top row joins the one below as long as they meet further down in the tree than the next lane meets them."""
-        routine, code = self._routine, self._routine.code
-        head, look, join, after = (routine.label() for _ in range(4))
-        routine.jump(head)
-        routine.place(head)
-        row = routine.load("i64", self._row)
-        routine.branch(code.emit(f"icmp sgt i64 {row}, 0"), look, after)
-        routine.place(look)
-        below = code.emit(f"sub i64 {row}, 1")
-        met = routine.load("i64", routine.offset(self._heights, below))
-        routine.branch(code.emit(f"icmp slt i64 {met}, {height}"), join, after)
-        routine.place(join)
-        for fold in folds:
-            fold.join(row)
-        routine.store("i64", below, self._row)
-        routine.jump(head)
-        routine.place(after)
-
-
 def subtrees(code: Code, present: str, lanes: int) -> str:
     """How many subtrees of so many lanes are what `present` elements need, each in a lane of its own: powers of two."""
     less = code.emit(f"sub i64 {present}, 1")
@@ -376,8 +307,8 @@ def subtrees(code: Code, present: str, lanes: int) -> str:
 
 
 def order_width(state: State) -> int:
-    """Lanes of the order of a fold; 1 where any order serves."""
-    return 1 if state.monoid.exact else order_lanes([final.type for final in state.finals])
+    """Lanes of a fold that are open at once; 1 where any order serves, and where the elements of a lane stand side by side."""
+    return 1 if state.monoid.exact or in_order(state) else order_lanes([final.type for final in state.finals])
 
 
 def partial_bytes(state: State, lanes: int) -> int:

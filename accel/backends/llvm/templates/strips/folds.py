@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Uniform, Value
-from accel.backends.llvm.templates.strips.accumulators import Lane, LaneVisit, Piece, Strip, StripFold, subtrees
+from accel.backends.llvm.templates.strips.accumulators import Lane, Strip, StripFold, subtrees
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
+from accel.backends.llvm.templates.strips.visits import LaneVisit, Piece
 from accel.ir.nodes import For, Level, ManyToOne, Read, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns
@@ -70,15 +71,16 @@ class StripText(StripStatements):
             state.name: StripFold(strip, state, streams=streams) for loop in columns.folds for state in loop.states
         }
 
-    def _folding(self, held: dict[str, list[Value]]) -> Step:
-        """Steps the states; `held`: what they come to."""
+    def _folding(self, held: dict[str, list[Value]], first: str | None = None) -> Step:
+        """Steps the states; `held`: what they come to. `first`: whether they have no element yet, an i1."""
 
         def step(
             statement: ManyToOne, values: Sequence[Value], mask: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
             fold = self.folds[statement.state]
             # Lanes that are no columns may hold anything.
-            held[statement.state] = fold.step(held[statement.state], values, None if statement.when is None else mask)
+            active = None if statement.when is None else mask
+            held[statement.state] = fold.step_from(held[statement.state], values, active, first)
             return (), ()
 
         return step
@@ -119,6 +121,9 @@ class StripText(StripStatements):
         ordered = [fold for fold in own if fold.width > 1]
         for fold in own:
             fold.begin()
+        if (run := next((fold.run for fold in own if fold.run is not None), None)) is not None:
+            self._runs(loop, scope, (low, high), own, run)
+            return
         if not ordered:
             self._chain(_Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}, high))
             return
@@ -156,6 +161,18 @@ class StripText(StripStatements):
             for fold in ordered:
                 fold.push()
         for fold in ordered:
+            fold.collapse()
+
+    def _runs(self, loop: For, scope: Scope, part: tuple[str, str], own: Sequence[StripFold], run: int) -> None:
+        """The same, run by run, each from its first element to its last."""
+        routine, (low, high) = self.strip.routine, part
+        in_order = [fold for fold in own if fold.run is not None]
+        with routine.count(low, high, run) as start:
+            end = routine.least(routine.code.emit(f"add i64 {start}, {run}"), high)
+            self._chain(_Rows(loop, scope, start, end, 1, {fold.state.name: "0" for fold in own}, end))
+            for fold in in_order:
+                fold.push()
+        for fold in in_order:
             fold.collapse()
 
     def _can_be_few(self, loop: For, own: Sequence[StripFold]) -> bool:
@@ -283,8 +300,8 @@ class StripText(StripStatements):
                     self._ask_ahead(rows, ahead, vector)
             known = self.known(varying, rows.scope, vector)
             held = {name: self.folds[name].held(vector, place, fresh) for name, place in rows.places.items()}
-            for each in scopes:
-                self.in_lanes(varying, each, vector, known, self._folding(held))
+            for turn, each in enumerate(scopes):
+                self.in_lanes(varying, each, vector, known, self._folding(held, None if turn else fresh))
             for name, place in rows.places.items():
                 self.folds[name].hold(held[name], vector, place)
 
