@@ -72,6 +72,10 @@ def test_bytes_and_instructions_of_nests(monkeypatch: pytest.MonkeyPatch) -> Non
     assert divided.instructions > 2 * copied.instructions
     assert one(lambda ys: A.map(A.exp, ys), xs).instructions > 3 * copied.instructions
     assert one(lambda ys: A.scanl1(A.add, ys), xs).instructions > copied.instructions
+    kept = one(
+        lambda ys: A.fold1(lambda a, b: A.cond(b[0] > a[0], b, a), A.zip(ys, ys)), xs
+    )  # stored until they fill a block
+    assert kept.instructions > 4 * copied.instructions
 
 
 def test_loops_of_scalars_count_as_often_as_they_turn(monkeypatch: pytest.MonkeyPatch) -> None:

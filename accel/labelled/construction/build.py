@@ -4,8 +4,8 @@ In: the nodes that the user asks for, and the parameters of the function that th
 leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
 compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
-let folds of products read the factors (`products.py`), make in loops what only spreads an array (`spread.py`), bound the
-size of loops (`limit.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
+let folds of products read the factors (`products.py`), make in loops what is not worth storing for them (`stored.py`),
+bound the size of loops (`limit.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from accel.labelled.passes.copies import insert_copies
 from accel.labelled.passes.limit import limit_components
 from accel.labelled.passes.loops.invariants import hoist_invariants
 from accel.labelled.passes.loops.rotation import rotate_loops
-from accel.labelled.passes.loops.spread import spread_inside
+from accel.labelled.passes.loops.stored import make_again
 from accel.labelled.passes.products import fuse_products
 from accel.labelled.passes.shapes.reshapes import push_reshapes
 from accel.labelled.passes.simplify import simplify
@@ -96,7 +96,7 @@ def _pass(name: str, run: Callable[[Program], Program], copied: bool = False) ->
 
 
 _LOOPS = _pass("loops", lambda program: simplify(number(rotate_loops(hoist_invariants(program))), Sizes()))
-_SPREAD = _pass("spread", lambda program: number(dead.remove(spread_inside(program))))
+_STORED = _pass("stored", lambda program: number(dead.remove(make_again(program))))
 _RESHAPES = _pass("reshapes", lambda program: simplify(number(push_reshapes(program)), Sizes()))
 _PRODUCTS = _pass("products", lambda program: _simplified_unless(program, fuse_products(program)))
 _COPIES = _pass("copies", lambda program: number(dead.remove(insert_copies(limit_components(program)))), copied=True)
@@ -119,7 +119,7 @@ def _finish(program: Program, building: Building, products: Rounding) -> Program
     if products == "fused" and any(describe(operation).kind in (Kind.FOLD, Kind.SEGMENTS) for operation in operations):
         program = through(_PRODUCTS, program)
     if not kinds.isdisjoint((nodes.Awhile, nodes.Acond)):
-        program = through(_SPREAD, program)
+        program = through(_STORED, program)
     return through(_COPIES, program)
 
 

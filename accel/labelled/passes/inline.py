@@ -1,4 +1,4 @@
-"""Loads of what an operation makes, replaced by what that operation does for the element.
+"""Loads of what an operation makes, and what a map reads of it, replaced by what that operation does for the element.
 
 A load out of bounds raises as before: a load of the operation's first input, which has its shape, is checked in its place, also
 if what is left of the operation does not use it. So an operation without inputs can replace only loads that are known to be
@@ -15,9 +15,13 @@ from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.nodes import Backpermute, Binding, Gather, Generate, Map
 from accel.labelled.operations import Flag, describe, with_functions
+from accel.labelled.passes.pointwise import Pointwise, narrowed, stream_loads
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 from accel.labelled.scalars.ranges import always_inside
 from accel.labelled.scalars.simplify import simplify
+
+_STREAMS: Label = -1
+"""Names what a map reads in order, apart from what it loads."""
 
 
 def inlined(binding: Binding, made: Binding) -> Binding:
@@ -29,6 +33,29 @@ def inlined(binding: Binding, made: Binding) -> Binding:
     shape = binding.arrays[0].shape if takes_index else ()
     operation = with_functions(binding.operation, lambda function: _function(function, made, shape))
     return replace(binding, operation=operation, after=_after(binding, made))
+
+
+def with_stream(reader: Binding, made: Binding) -> Binding:
+    """A map that computes by itself what it reads in order of `made`, a generate or map; what it loads it still loads."""
+    described = describe(reader.operation)
+    (function,), shape = described.functions, reader.arrays[0].shape
+    index = function.parameters[: len(shape)]
+    read = list(zip(function.parameters[len(shape) :], described.arrays, strict=True))
+    kept = [(parameter, array) for parameter, array in read if array.label != made.label]
+    streams = replace(made, label=_STREAMS, arrays=tuple([replace(array, label=_STREAMS) for array in made.arrays]))
+    loads = [
+        Load(parameter, replace(array, label=_STREAMS), index, inside=True)
+        for parameter, array in read
+        if array.label == made.label
+    ]
+    parameters = (*index, *(parameter for parameter, _ in kept))
+    body = Block((*loads, *function.body.statements), function.body.results)
+    whole = Map(Function(parameters, body), tuple([array for _, array in kept]), described.name)
+    loading = inlined(replace(reader, operation=whole), streams)
+    (function,) = describe(loading.operation).functions
+    node = narrowed(stream_loads(Pointwise(function, whole.inputs), shape), len(shape), range(len(reader.arrays)))
+    operation = Map(node.function, node.inputs, whole.name) if node.inputs else Generate(node.function, whole.name)
+    return replace(loading, operation=operation)
 
 
 def _after(binding: Binding, made: Binding) -> tuple[Label, ...]:

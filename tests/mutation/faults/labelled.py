@@ -6,6 +6,7 @@ from tests.mutation.fault import Fault
 
 _SIMPLIFY = "tests/labelled/test_simplify.py"
 _LOOPS = "tests/labelled/test_loops.py"
+_STORED = "tests/labelled/test_stored.py"
 _SIZES = "tests/labelled/test_sizes.py"
 _NUMPY = "tests/labelled/test_against_numpy.py"
 _REGRESSIONS = "tests/labelled/test_accelerate_regressions.py"
@@ -221,10 +222,31 @@ FAULTS = (
     ),
     Fault(
         "what only spreads an array is not made again in a loop",
-        "labelled/passes/loops/spread.py",
-        "larger = not operation.shrinking or",
-        "larger =",
-        ("tests/labelled/test_spread.py",),
+        "labelled/passes/loops/stored.py",
+        "spreads = Flag.SHRINKING not in described.flags or",
+        "spreads =",
+        (_STORED,),
+    ),
+    Fault(
+        "what is dear is made again in a loop",
+        "labelled/passes/loops/stored.py",
+        "possible = work <= _OPERATIONS",
+        "possible = True",
+        (_STORED,),
+    ),
+    Fault(
+        "what reads as many bytes is made again in a loop",
+        "labelled/passes/loops/stored.py",
+        "return saved < 0 if chosen else saved <= 0",
+        "return saved < 0",
+        (_STORED,),
+    ),
+    Fault(
+        "what a map loads is computed as what it reads in order",
+        "labelled/passes/inline.py",
+        "loading = inlined(replace(reader, operation=whole), streams)",
+        "loading = inlined(inlined(replace(reader, operation=whole), streams), made)",
+        (_STORED,),
     ),
     Fault(
         "what depends on a loop's state leaves it",

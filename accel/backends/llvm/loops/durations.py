@@ -16,6 +16,7 @@ from accel.backends.llvm.text.code import Code
 from accel.ir import mentions
 from accel.ir.nodes import ManyToOne, Nest, Read, Scatter, Write
 from accel.labelled.work import TIME
+from accel.schedule.nodes import Accumulation
 from accel.schedule.phases import read_at_data
 
 ALONE = 5_000.0
@@ -32,6 +33,9 @@ SCALAR_INSTRUCTION = 0.15
 
 SCAN_STEPS = 4
 """Instructions of a scan in an order, beyond one."""
+
+STAGED_STEPS = 16
+"""Instructions of a step of a fold whose elements are stored until they fill a block, beyond one. In short rows it is more."""
 
 NEAR_BYTES = 1 << 20
 """Of all that a nest visits: so much stays in a core's own caches."""
@@ -75,8 +79,10 @@ def duration(nest: Nest, plan: NestPlan) -> Duration:
     """Of an iteration of the nest's innermost loop."""
     vector = plan.vector
     scans = {state.name for state in mentions.states(nest) if state.running and not state.monoid.exact}
-    steps = sum(isinstance(s, ManyToOne) and s.state in scans for s in mentions.statements(nest))
-    instructions = visited_weight(plan.schedule, TIME) + SCAN_STEPS * steps
+    stepped = [statement.state for statement in mentions.statements(nest) if isinstance(statement, ManyToOne)]
+    staged = [name for name in stepped if plan.schedule.accumulation(name) is Accumulation.STAGED]
+    dear = SCAN_STEPS * sum(name in scans for name in stepped) + STAGED_STEPS * len(staged)
+    instructions = visited_weight(plan.schedule, TIME) + dear
     if vector is None:
         each = SCALAR_INSTRUCTION
     else:

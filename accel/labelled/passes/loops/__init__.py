@@ -1,1 +1,1 @@
-"""Passes about loops: what leaves them, what comes back, conditions that are computed in steps."""
+"""Passes about loops: what leaves them, what of that is stored, conditions that are computed in steps."""
