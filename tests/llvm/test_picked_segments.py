@@ -72,6 +72,8 @@ def agrees(function: Any, *arguments: HostArray) -> None:
 LENGTHS: Sequence[Sequence[int]] = [
     [(i * 7) % 5 for i in range(300)],
     [4] * 99,
+    [2] * 96,  # what two registers just have room for, then one more, and what they are not trusted to have after that
+    ([2] * 15 + [3]) * 5 + [1] * 400 + [4] * 32 + [2] * 100,
     [0] * 40,
     [(i * 7) % 5 + (i in (40, 41, 90, 150)) * 30 for i in range(200)],
     [3],

@@ -1,7 +1,7 @@
 """LLVM text that picks lanes of adjacent elements: a gather within two registers, in one instruction of AVX-512.
 
-In: where two pieces of memory begin, of two registers of elements each, and offsets into them. Out: registers whose lanes are
-picked from the first piece in their first half, from the second in the other.
+In: where a piece of memory begins, of two registers of elements, and offsets into it. Out: registers whose lanes are picked
+from it; or from two such pieces, from the first in their first half, from the second in the other.
 """
 
 from __future__ import annotations
@@ -25,12 +25,16 @@ def picked(code: Code, kind: ScalarType, starts: tuple[str, str], offsets: Seque
     tables = [_tables(code, kind, start) for start in starts]
     found = []
     for each in offsets:
-        places = each if _width(kind) == 4 else code.emit(f"zext {code.vector('i32')} {each} to {words}")
-        low, high = (from_two(code, kind, table, places) for table in tables)
+        low, high = (from_two(code, kind, table, _places(code, kind, each)) for table in tables)
         both = code.emit(f"select {code.vector('i1')} {first_half}, {words} {low}, {words} {high}")
-        cast = "trunc" if kind.bytes < _width(kind) else "bitcast"
-        found.append(code.emit(f"{cast} {words} {both} to {code.vector(memory_type(kind))}"))
+        found.append(_elements(code, kind, both))
     return found
+
+
+def picked_from_one(code: Code, kind: ScalarType, start: str, offsets: Sequence[str]) -> list[str]:
+    """The same, all of them behind one start."""
+    table = _tables(code, kind, start)
+    return [_elements(code, kind, from_two(code, kind, table, _places(code, kind, each))) for each in offsets]
 
 
 def from_two(code: Code, kind: ScalarType, tables: tuple[str, str], places: str) -> str:
@@ -38,6 +42,17 @@ def from_two(code: Code, kind: ScalarType, tables: tuple[str, str], places: str)
     words = code.vector(_word(kind))
     operands = [f"{words} {text}" for text in (tables[0], places, tables[1])]
     return code.call(f"llvm.x86.avx512.vpermi2var.{_instruction(kind, code.lanes)}", words, [words] * 3, operands)
+
+
+def _places(code: Code, kind: ScalarType, offsets: str) -> str:
+    """Offsets in i32 as wide as words."""
+    return offsets if _width(kind) == 4 else code.emit(f"zext {code.vector('i32')} {offsets} to {code.vector('i64')}")
+
+
+def _elements(code: Code, kind: ScalarType, words: str) -> str:
+    """The elements that stand in words."""
+    cast = "trunc" if kind.bytes < _width(kind) else "bitcast"
+    return code.emit(f"{cast} {code.vector(_word(kind))} {words} to {code.vector(memory_type(kind))}")
 
 
 def _instruction(kind: ScalarType, lanes: int) -> str | None:

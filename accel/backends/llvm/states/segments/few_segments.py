@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I32, I64
-from accel.backends.llvm.emit.picking import picked, picks
+from accel.backends.llvm.emit.picking import picked, picked_from_one, picks
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
@@ -37,6 +37,10 @@ DISTANCES = (1, 2)
 
 FARTHEST = 256
 """Less than so many elements, a power of two, behind the first of these segments each may begin."""
+
+MOST_TRUST, LOST_TRUST = 16, 7
+"""How much a group that fits into two registers is trusted to be followed by another: one more for each that did, up to so
+much, and so much less for each that did not. Where one in eight did not, there is no trust."""
 
 AHEAD = 4096
 """How many bytes before they are needed elements are asked for."""
@@ -119,6 +123,8 @@ class FewSegments:
         """How many elements all have: an i64."""
         self.lanes: InLanes | None = None
         """Where they begin and end, if that was found out in lanes; `begins` and `ends` are empty then."""
+        self._together = ""
+        """Whether all of these are picked from two registers: an i1."""
         self._second = ""
         """How far behind the first one the second half of them begins: an i64."""
         self._starts = ""
@@ -246,10 +252,52 @@ class FewSegments:
             for text, at in ((before, half), (sums, group.lanes - 1))
         ]
         self._second, self.count = (scalar.emit(f"zext i32 {each} to i64") for each in found)
+        if self._beside:
+            self._together = self._are_picked_together()
         return InLanes(counts, before, sums)
 
+    def _are_picked_together(self) -> str:
+        """Whether two registers have what all segments have, and mostly had of late: an i1. What is now and then so, now and
+        then not, processors would foresee wrongly, which takes longer than it saves."""
+        routine, code = self.group.routine, self.group.routine.code
+        trust = routine.slot("i64")
+        code.at_entry().line(f"store i64 {MOST_TRUST}, ptr {trust}")
+        before, fit = routine.load("i64", trust), code.emit(f"icmp sle i64 {self.count}, {2 * self.group.lanes}")
+        after = code.emit(f"add i64 {before}, {code.emit(f'select i1 {fit}, i64 1, i64 -{LOST_TRUST}')}")
+        least = code.emit(f"icmp sgt i64 {after}, -{MOST_TRUST}")
+        after = code.emit(f"select i1 {least}, i64 {after}, i64 -{MOST_TRUST}")
+        routine.store("i64", routine.least(after, str(MOST_TRUST)), trust)
+        # Of two conditions LLVM would make two branches, the first one that which nobody foresees.
+        trusted = code.hidden(code.emit(f"select i1 {fit}, i64 {before}, i64 0"), "i64")
+        return code.emit(f"icmp sgt i64 {trusted}, 0")
+
     def _picked(self, array: Array, before: str) -> list[str]:
-        """What `_loaded` gives, picked from what each half of the segments has: two registers at most."""
+        """What `_loaded` gives, picked from two registers where all segments were seen to have no more; else from two for each
+        half of them."""
+        routine, code, kind = self.group.routine, self.group.writer.code, array.element
+        vector = code.vector(memory_type(kind))
+        slots = [routine.slot(vector, align=64) for _ in range(FEWEST)]
+        all_, halves, after = (routine.label() for _ in range(3))
+        routine.branch(self._together, all_, halves)
+        for label in (all_, halves):
+            routine.place(label)
+            found = self._picked_from_one(array, before) if label == all_ else self._picked_from_halves(array, before)
+            for text, slot in zip(found, slots, strict=True):
+                routine.store(vector, text, slot)
+            routine.jump(after)
+        routine.place(after)
+        return [routine.load(vector, slot) for slot in slots]
+
+    def _picked_from_one(self, array: Array, before: str) -> list[str]:
+        start = self.group.memory.address(array, [Uniform(self.first, I64)])
+        return picked_from_one(self.group.writer.code, array.element, start, self._each_behind(before))
+
+    def _each_behind(self, begins: str) -> list[str]:
+        """Where the first elements of segments are that begin there: registers of i32."""
+        code, narrow = self.group.writer.code, self.group.writer.code.vector("i32")
+        return [begins, *(code.emit(f"add {narrow} {begins}, {code.splat('i32', str(k))}") for k in range(1, FEWEST))]
+
+    def _picked_from_halves(self, array: Array, before: str) -> list[str]:
         group, half = self.group, self.group.lanes // 2
         code, narrow = group.writer.code, group.writer.code.vector("i32")
         order = ", ".join(f"i32 {half if lane >= half else group.lanes}" for lane in range(group.lanes))
@@ -258,11 +306,10 @@ class FewSegments:
         behind = code.emit(f"sub {narrow} {before}, {firsts}")
         bases = (self.first, group.routine.code.emit(f"add i64 {self.first}, {self._second}"))
         low, high = (group.memory.address(array, [Uniform(base, I64)]) for base in bases)
-        offsets = [code.emit(f"add {narrow} {behind}, {code.splat('i32', str(k))}") for k in range(FEWEST)]
         # Of a constant mask LLVM would make a shuffle, which is one more for the only port that shuffles.
         bits = group.routine.code.at_entry().hidden(str((1 << half) - 1), f"i{group.lanes}")
         first_half = group.routine.enter(f"bitcast i{group.lanes} {bits} to {code.vector('i1')}")
-        return picked(code, array.element, (low, high), offsets, first_half)
+        return picked(code, array.element, (low, high), self._each_behind(behind), first_half)
 
     def _place_each(self) -> None:
         """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers."""
