@@ -281,6 +281,22 @@ def test_what_moves_otherwise_is_left_to_rows() -> None:
     assert columns(nest) is None
 
 
+@pytest.mark.parametrize("factor", [float("nan"), float("-inf"), 1e300, 2.5])
+def test_numbers_that_are_no_index_take_no_steps(factor: float) -> None:
+    """What they are multiplied by may be no integer."""
+
+    def moved(x: Given) -> Given:
+        def element(ix: Given) -> Given:
+            i, k = A.unindex(ix)
+            return x[A.index(i + k)] + A.toFloating(k, np.float64) * factor
+
+        return A.sum(A.generate(A.index(A.length(x) - 4, 5), element))
+
+    given = program(moved(A.use(numbers((2,), "f8"))))
+    assert longest(given) == BLOCK
+    agree(given, [numbers((300,), "f8")])
+
+
 @pytest.mark.parametrize(("kind", "element_type"), [("f4", np.float32), ("f8", np.float64)])
 def test_what_is_computed_of_indices(kind: str, element_type: type[np.floating[Any]]) -> None:
     """Nothing is read along the lanes, or what is read is each lane's own."""

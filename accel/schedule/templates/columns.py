@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
@@ -212,7 +213,8 @@ def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[l
     for statement in mentions.function_statements(function):
         match statement:
             case scalar.Compute(out, operator, operands):
-                known[out] = _computed(operator, operands, places(operands))
+                found = places(operands)
+                known[out] = _computed(operator, operands, found) if out.type is I64 else _together(found)
             case scalar.Load(out, _, index):
                 found = places(index)
                 yield found
@@ -224,7 +226,7 @@ def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[l
 
 
 def _computed(operator: Operator, operands: Sequence[scalar.Operand], places: Sequence[_Place]) -> _Place:
-    """What an operation gives: sums, differences and multiples of what moves evenly do."""
+    """What an operation on indices gives: sums, differences and multiples of what moves evenly do."""
     together = _together(places)
     match operator, operands, [place.step for place in places]:
         case Operator.ADD, _, [int() as left, int() as right]:
