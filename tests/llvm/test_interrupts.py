@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 
 import pytest
 
+from tests.endless import HEAD, end_by_interrupt
 from tests.marks import one_in, slow
 
-PROGRAM = """
-import signal, sys
-import numpy as np
-import accel as A
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's workers ignore it, and so would their children
-
-def turn(limit):
-    return A.while_(lambda i: i < limit, lambda i: (i + 1) % 2, A.constant(0, np.int64))
-
-def each(limits):
-    return A.map(turn, limits)
-
-def summed(limits):
-    return A.fold(lambda x, y: x - turn(A.max(x, y)), 0, limits)
-
+PROGRAM = (
+    HEAD
+    + """
 def scanned(limits):
     return A.scanl1(lambda x, y: turn(A.max(x, y)), limits)
 
@@ -44,6 +31,7 @@ except KeyboardInterrupt:
     run(limits)  # the pool is as before
     print("interrupted", flush=True)
 """
+)
 
 CASES = [
     # One element: a small kernel, in which the calling thread holds the GIL.
@@ -59,22 +47,6 @@ CASES = [
 @pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(12, CASES, kept=3))
 def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=threads))
-
-
-def end_by_interrupt(code: str) -> None:
-    """Starts a program made of `PROGRAM`, interrupts it, and sees that it ends as it should."""
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
-        try:
-            child.wait(0.3)  # until it is in the loop
-            pytest.fail("the loop has an end")
-        except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGINT)
-        try:
-            assert child.communicate(timeout=60)[0] == "interrupted\n"
-        finally:
-            child.kill()
 
 
 ROWS = """

@@ -17,8 +17,9 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.llvm.threads.run_text import alone_text
 from accel.errors import AccelValueError
+from tests.endless import end_by_interrupt
 from tests.llvm.test_fork import HANDLER, program
-from tests.llvm.test_interrupts import PROGRAM, end_by_interrupt
+from tests.llvm.test_interrupts import PROGRAM
 from tests.marks import long, slow
 from tests.work import in_a_process
 

@@ -12,7 +12,7 @@ import pytest
 import accel as A
 from accel.backends.opencl.program import PLAIN, opencl_text
 from accel.schedule.templates.choose import program_schedules
-from tests.llvm.test_interrupts import end_by_interrupt
+from tests.endless import HEAD, end_by_interrupt
 from tests.marks import one_in
 from tests.opencl.check import loops
 from tests.opencl.platforms import ROWS, backend, each_platform
@@ -20,27 +20,14 @@ from tests.opencl.platforms import ROWS, backend, each_platform
 Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
 Function: TypeAlias = Callable[[Floats], Floats]
 
-PROGRAM = """
-import signal
-import numpy as np
-import accel as A
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's workers ignore it, and so would their children
-
-def turn(limit):
-    return A.while_(lambda i: i < limit, lambda i: (i + 1) % 2, A.constant(0, np.int64))
-
-def each(limits):
-    return A.map(turn, limits)
-
+PROGRAM = (
+    HEAD
+    + """
 def gathered(limits):
     return A.map(turn, A.gather(A.use(np.arange({elements})), limits))
 
 def within(limits):
     return A.map(lambda limit: A.while_(lambda i: i < limit, lambda i: turn(1) + 0 * i, A.constant(0, np.int64)), limits)
-
-def summed(limits):
-    return A.fold(lambda x, y: x - turn(A.max(x, y)), 0, limits)
 
 limits = np.zeros({elements}, np.int64)
 run = A.runN({function}, backend={backend!r})
@@ -54,6 +41,7 @@ except KeyboardInterrupt:
     assert np.array_equal(run(limits), wanted)  # the queue is as before
     print("interrupted", flush=True)
 """
+)
 
 CASES = [
     ("each", 1, 0), ("gathered", 100, 50), ("each", 1_000_000, 500_000), ("within", 1_000, 0), ("summed", 3, 1),

@@ -40,10 +40,11 @@ def stopped_with_the_caller(memory: Memory, record: Held, launch: Callable[[], N
     if host is None:
         launch()
         return
-    waiter = _Waiter(memory.queue)
+    waiter: _Waiter | None = None
     try:
         launch()
         if not _done_soon(memory):
+            waiter = _Waiter(memory.queue)
             waiter.start()
             while not waiter.done.wait(LOOKS):
                 pass  # Python looks for signals, which may have come to any thread
@@ -52,7 +53,8 @@ def stopped_with_the_caller(memory: Memory, record: Held, launch: Callable[[], N
         raise
     finally:
         memory.finish()
-        waiter.end()
+        if waiter is not None:
+            waiter.end()
 
 
 def _done_soon(memory: Memory) -> bool:
