@@ -1,7 +1,7 @@
 """How good and how fast clustering is: `python -m benchmarks.fusion [FILE.json ...] [--solver ...] [--cost ...]`.
 
 Every graph is planned by every formulation with every solver, next to the plans without fusion and by greedy. Without files:
-the graphs of `benchmarks/graphs`, of attention as accel programs, and families of made-up ones (docs/benchmarks.md).
+the graphs of `benchmarks/graphs`, of attention as accel programs, and families of made-up ones (docs/benchmarks/clustering.md).
 """
 
 from __future__ import annotations

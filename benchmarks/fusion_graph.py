@@ -1,4 +1,4 @@
-"""From a drawing to the planner's graph, by the rules by which accel itself would build it (docs/benchmarks.md)."""
+"""From a drawing to the planner's graph, by the rules by which accel itself would build it (docs/benchmarks/clustering.md)."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ REFERENCE = "reference.md"
 """Made from docstrings, whose examples `tests/ast/test_docstrings.py` runs."""
 
 CATALOGUE = sorted((ROOT / "docs" / "errors").glob("*.md"))
+FIGURES = sorted((ROOT / "docs" / "benchmarks").glob("*.md"))
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -35,14 +37,44 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
     assert not report, "".join(report)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *CATALOGUE, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*PAGES, *CATALOGUE, *FIGURES, ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_links_lead_somewhere(page: Path) -> None:
-    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    targets = re.findall(r"\]\(([^)#\s]+)", prose)
-    missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+    links = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", prose(page))
+    missing = []
+    for target, anchor in links:
+        if "://" in target:
+            continue
+        found = page.parent / target if target else page
+        if not found.exists() or (anchor and anchor not in anchors(found)):
+            missing.append(f"{target}#{anchor}")
     assert not missing
+
+
+def prose(page: Path) -> str:
+    """The page without its examples."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """By what names links reach the page's headings: lower case, hyphens for spaces, no other marks; a number after one that is
+    there before.
+    """
+    found: Counter[str] = Counter()
+    names = set()
+    for heading in re.findall(r"^#+ (.*)$", prose(page), flags=re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        names.add(f"{name}-{found[name]}" if found[name] else name)
+        found[name] += 1
+    return names
 
 
 def test_the_index_names_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert not [page.name for page in PAGES[1:] if page.name != "index.md" and f"({page.name})" not in index]
+
+
+def test_the_page_of_benchmarks_names_every_page_of_figures() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert not [each.name for each in FIGURES if f"(benchmarks/{each.name})" not in page]

@@ -4,7 +4,7 @@ In: the operations of a graph. Out: for pairs of them, how many bytes could be m
 Tables that are read at random share the caches, and a random read of what is read at random waits for it. A scan of what a
 filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. A fold of that, unless it is
 exact, stores it a second time, in blocks of the order. A product of matrices runs in tiles, but not row by row, as a fold of
-its rows would have it: schedules run both some rows at a time. Figures: docs/benchmarks.md.
+its rows would have it: schedules run both some rows at a time. Figures: docs/benchmarks/optimum.md.
 """
 
 from __future__ import annotations
