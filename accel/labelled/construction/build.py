@@ -5,7 +5,8 @@ leaves, sized, simplified, with labels in order. The steps: place every node in 
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
 compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
 let folds of products read the factors (`products.py`), make in loops what is not worth storing for them (`stored.py`),
-bound the size of loops (`limit.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
+bound the size of loops (`limit.py`), let scatters work in place where they may (`scatters.py`, `copies.py`), number
+(`number.py`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from accel.labelled.passes.loops.invariants import hoist_invariants
 from accel.labelled.passes.loops.rotation import rotate_loops
 from accel.labelled.passes.loops.stored import make_again
 from accel.labelled.passes.products import fuse_products
+from accel.labelled.passes.scatters import put_off_scatters
 from accel.labelled.passes.shapes.reshapes import push_reshapes
 from accel.labelled.passes.simplify import simplify
 from accel.labelled.sizes import Sizes
@@ -100,6 +102,7 @@ _STORED = _pass("stored", lambda program: number(dead.remove(make_again(program)
 _RESHAPES = _pass("reshapes", lambda program: simplify(number(push_reshapes(program)), Sizes()))
 _PRODUCTS = _pass("products", lambda program: _simplified_unless(program, fuse_products(program)))
 _COPIES = _pass("copies", lambda program: number(dead.remove(insert_copies(limit_components(program)))), copied=True)
+_SCATTERS = _pass("scatters", lambda program: number(put_off_scatters(program)))
 
 
 def _simplified_unless(program: Program, changed: Program) -> Program:
@@ -120,6 +123,8 @@ def _finish(program: Program, building: Building, products: Rounding) -> Program
         program = through(_PRODUCTS, program)
     if not kinds.isdisjoint((nodes.Awhile, nodes.Acond)):
         program = through(_STORED, program)
+    if any(describe(operation).kind is Kind.SCATTER for operation in operations):
+        program = through(_SCATTERS, program)
     return through(_COPIES, program)
 
 

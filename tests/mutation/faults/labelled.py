@@ -144,6 +144,13 @@ FAULTS = (
         (_SIMPLIFY,),
     ),
     Fault(
+        "a scatter stays before what reads its destination",
+        "labelled/passes/scatters.py",
+        "elif binding.label in readers:",
+        "elif binding.label == scatter:",
+        ("tests/labelled/test_scatters.py",),
+    ),
+    Fault(
         "a scatter that reads its destination does not copy it",
         "labelled/passes/copies.py",
         "self._by_scatters[position, leaf] == 1",
