@@ -217,7 +217,7 @@ def using(**given: Unpack[Given]) -> _GeneratorContextManager[Settings]:
     ways to run a loop is taken, the one that suits its extents (`model`), or the one that was fastest when the first arguments
     of that size came (`measure`): docs/schedule.md. checks: what is checked beside shapes:
     indices (`bounds`), or for debugging `all`, so that also the first combinator that makes a NaN of operands without one is
-    an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that `permuteUnique` or `scatter`
+    an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that `permuteUnique`
     is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow. `none` is as
     `bounds`: memory outside of an array is never read or written.
 

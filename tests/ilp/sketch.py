@@ -104,10 +104,10 @@ class Sketch:
                  node=template, elements=[a.element for a in sources])  # fmt: skip
 
     def backpermute(self, name: str, shape: str, source: Names, *, index: Names = (), result: bool = False,
-                    shrinking: bool = False) -> None:  # fmt: skip
+                    shrinking: bool = False, operations: int = 1) -> None:  # fmt: skip
         """`source[f(ix)]`."""
         made, sources = self.shape(shape), self.read(source)
-        template = Node(0, Kind.GATHER, (), made, name, shrinking=shrinking)
+        template = Node(0, Kind.GATHER, (), made, name, shrinking=shrinking, operations=operations)
         self.add(name, Kind.GATHER, [made] * len(sources), made, source=source, index=index, result=result,
                  node=template, elements=[a.element for a in sources])  # fmt: skip
         self._after_filters(name, made)

@@ -71,10 +71,19 @@ def _lanes(count: int) -> Graph:
     return sketch.finish()
 
 
+def _repeated(count: int) -> Graph:
+    """Parts of arrays, repeated, over and over: what is pushed through one gather is so through all that follow."""
+    sketch = Sketch()
+    sketch.use("v-1")
+    for k in range(count):
+        sketch.backpermute(f"v{k}", "mn"[k % 2], [f"v{k - 1}"], operations=0)
+    return sketch.finish()
+
+
 @pytest.mark.parametrize(
     "strategy", one_in(3, ["linear", "greedy", "unintrusive", "greedy_top_down", "greedy_bottom_up"])
 )
-@pytest.mark.parametrize("drawn", one_in(5, [_kept_apart, _ladder, _zipped, _wide, _lanes], kept=3))
+@pytest.mark.parametrize("drawn", one_in(5, [_kept_apart, _ladder, _zipped, _wide, _lanes, _repeated], kept=3))
 def test_twice_the_operations_take_twice_the_steps(drawn: Callable[[int], Graph], strategy: Strategy) -> None:
     options = Options(strategy=strategy)
     small, large = (steps(partial(search, drawn(count), options)) for count in (_SMALL, _LARGE))

@@ -126,22 +126,42 @@ def _recomputed(graph: Graph, traversals: Mapping[Label, Traversal], growing: La
     return found
 
 
+def _again(graph: Graph, traversals: Mapping[Label, Traversal]) -> dict[Label, int]:
+    """For each gather the scalar operations that run once per element of it, `_recomputed`'s; more than enough for a loop.
+
+    What is pushed through a gather comes before it in the program, so one pass finds all, however long the chains are.
+    """
+    orders = {label: order for order, label in _hosts(graph, traversals).items()}
+    found: dict[Label, int] = {}
+    for label in sorted(traversals):
+        gather = traversals[label].gather
+        if gather is None:
+            continue
+        node = graph.node[label]
+        work = CHEAP + 1 if _is_heavy(node) else node.operations
+        found[gather] = found.get(gather, 0) + work + (found.get(orders[label], 0) if label in orders else 0)
+    return found
+
+
+def _is_heavy(node: Node) -> bool:
+    return node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops
+
+
 def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> Refusal | None:
     """W1: nothing expensive is done more often than once for each element that it makes."""
     if duplicate == "published":
         return None
-    for gather in sorted({traversal.gather for traversal in traversals.values() if traversal.gather is not None}):
-        if not graph.is_growing(gather):
+    for gather, operations in sorted(_again(graph, traversals).items()):
+        if not graph.is_growing(gather) or (duplicate is not False and operations <= CHEAP):
             continue
         recomputed = _recomputed(graph, traversals, gather)
         larger = "{0} may be larger than its source: "
         if duplicate is False:
             return Refusal(Rule.W1, (gather, recomputed[0].label), larger + "{1} would be recomputed")
-        heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops]
+        heavy = [node for node in recomputed if _is_heavy(node)]
         if heavy:
             return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would be recomputed")
-        if sum(node.operations for node in recomputed) > CHEAP:
-            return Refusal(Rule.W1, (gather,), f"{larger}over {CHEAP} scalar operations would be recomputed")
+        return Refusal(Rule.W1, (gather,), f"{larger}over {CHEAP} scalar operations would be recomputed")
     return None
 
 

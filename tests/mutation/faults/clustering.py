@@ -172,15 +172,22 @@ FAULTS = (
     Fault(
         "W1: loops are recomputed",
         "ilp/legality/nest.py",
-        "heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops]",
-        "heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS)]",
+        "return node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops",
+        "return node.kind in (Kind.FOLD, Kind.SEGMENTS)",
         (_CHECKER,),
     ),
     Fault(
         "W1: operations are counted one by one",
         "ilp/legality/nest.py",
-        "if sum(node.operations for node in recomputed) > CHEAP:",
-        "if max(node.operations for node in recomputed) > CHEAP:",
+        "found[gather] = found.get(gather, 0) + work +",
+        "found[gather] = max(found.get(gather, 0), work) +",
+        (_CHECKER,),
+    ),
+    Fault(
+        "W1: what is pushed to a gather through others counts for these alone",
+        "ilp/legality/nest.py",
+        " + (found.get(orders[label], 0) if label in orders else 0)",
+        "",
         (_CHECKER,),
     ),
     Fault(
