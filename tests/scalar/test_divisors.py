@@ -89,6 +89,21 @@ def test_by_one(kind: Any) -> None:
         check(kind, xs, np.full(len(xs), divisor), BY_ONE(xs, divisor))
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_by_one_what_is_below_2_to_the_48(kind: Any) -> None:
+    """One truncation is right about all multiples of divisors of all sizes, also beside one that is too large."""
+    random, limit = np.random.default_rng(12), 1 << 48
+    for divisor in [1, 2, 3, 7, 10, 2**20 + 1, *(int(random.integers(1, 1 << bits)) for bits in range(2, 50))]:
+        multiples = divisor * random.integers(0, limit // divisor, 300, endpoint=True)
+        last = divisor * (limit // divisor - np.arange(min(8, limit // divisor)))
+        near = np.concatenate([multiples, last])[:, None] + np.arange(-1, 2)
+        xs = np.clip(near.ravel(), 0, limit - 1)
+        for signed in (1, -1) if kind is np.int64 else (1,):
+            for more in ([], [limit], [2**62 - 1]):
+                given = (signed * np.concatenate([xs, np.array(more, np.int64)])).astype(kind)
+                check(kind, given, np.full(len(given), divisor), BY_ONE(given, kind(divisor)))
+
+
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint64])
 def test_by_each(kind: Any) -> None:
     random, ends = np.random.default_rng(9), np.iinfo(kind)

@@ -304,6 +304,20 @@ FAULTS = (
         ("tests/scalar/test_divisors.py::test_by_one",),
     ),
     Fault(
+        "reciprocals of long integers for short dividends are rounded down",
+        "backends/llvm/scalar_code/division/reciprocals.py",
+        "_UP = 3",
+        "_UP = -3",
+        ("tests/scalar/test_divisors.py::test_by_one_what_is_below_2_to_the_48",),
+    ),
+    Fault(
+        "a dear block is left out where some lane needs it",
+        "backends/llvm/emit/functions.py",
+        "with routine.when(writer.any(mask)), writer",
+        'with routine.when("false"), writer',
+        ("tests/llvm/test_dear_blocks.py::test_any_share_of_lanes",),
+    ),
+    Fault(
         "a multiplier is rounded down",
         "backends/llvm/scalar_code/division/multipliers.py",
         "%result = add i64 %more, 1",

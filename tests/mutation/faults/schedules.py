@@ -8,6 +8,7 @@ _RULES = ("tests/schedule/test_rules.py",)
 _INTERPRET = ("tests/schedule/test_interpret.py",)
 _MACHINES = ("tests/schedule/test_machines.py",)
 _INSIDE = ("tests/schedule/test_inside.py",)
+_CUTS = ("tests/llvm/test_cuts.py",)
 _TEXT = ("tests/schedule/test_schedule_text.py",)
 
 FAULTS = (
@@ -185,5 +186,33 @@ FAULTS = (
         "bounds = [bound.plus(step) for bound in bounds]",
         "bounds = [bound.plus(step).plus(step) for bound in bounds]",
         _INSIDE,
+    ),
+    Fault(
+        "a cut of what is not greater is one iteration early",
+        "schedule/splitting/pieces.py",
+        "Operator.LE: (True, 1)",
+        "Operator.LE: (True, 0)",
+        _CUTS,
+    ),
+    Fault(
+        "a cut wraps around where a number from data is large",
+        "schedule/splitting/pieces.py",
+        "(Operator.MIN, _FAR), (Operator.MAX, _BEFORE)",
+        "(Operator.MIN, constant(I64, (1 << 63) - 1)), (Operator.MAX, constant(I64, -(1 << 63)))",
+        _CUTS,
+    ),
+    Fault(
+        "a piece begins with a whole vector",
+        "backends/llvm/loops/vectors/pieces.py",
+        "writer.without(some, writer.first_lanes(before))",
+        "some",
+        _CUTS,
+    ),
+    Fault(
+        "a cut is taken where the piece before has not begun",
+        "backends/llvm/loops/vectors/pieces.py",
+        "icmp slt i64 {at}, {low}')}, i64 {low}",
+        "icmp slt i64 {at}, {low}')}, i64 {at}",
+        _CUTS,
     ),
 )

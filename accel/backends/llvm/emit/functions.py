@@ -1,10 +1,10 @@
 """Writes scalar functions: blocks of operators, loads, conditionals and loops.
 
-In scalar code conditionals and loops are branches. In vector code a conditional computes both blocks under masks and
-selects, and a loop runs until no lane is active: loads of lanes that are not active are masked away, everything else is
-total. What is the same in all lanes of a loop, such as the number of the turn, is a scalar, and if all lanes leave it together
-it has no masks of its own. Nested blocks are a stack of generators, so nothing here recurses on the depth of the user's
-expression.
+In scalar code conditionals and loops are branches. In vector code a conditional computes both blocks under masks and selects,
+but for dear blocks that no lane needs, and a loop runs until no lane is active: loads of lanes that are not active are masked
+away, everything else is total. What is the same in all lanes of a loop, such as the number of the turn, is a scalar, and if all
+lanes leave it together it has no masks of its own. Nested blocks are a stack of generators, so nothing here recurses on the
+depth of the user's expression.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.alike import Differences, differences
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
+from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.sites import IndexSite
-from accel.labelled import scalar
+from accel.labelled import programs, scalar
 from accel.labelled.array import Extent
+from accel.labelled.scalars.repeated import function_work
+from accel.labelled.work import TIME
 
 Task: TypeAlias = Generator["Task", list[Value], list[Value]]
 Environment: TypeAlias = dict[int, Value]
@@ -29,6 +32,10 @@ Environment: TypeAlias = dict[int, Value]
 
 FEW = 16
 """Statements of a conditional that is written three times, for lanes that agree, on this or that, and for others."""
+
+DEAR = 40
+"""How long a block takes, in the time of an addition of a register, that is left out where no lane needs it: a branch that
+processors do not foresee costs as much."""
 
 TURNS = 1 << 16
 """Turns of a loop between two looks at whether it is still wanted."""
@@ -179,12 +186,29 @@ class Functions:
     def _selected(self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None) -> Task:
         writer = self._writer
         chosen = writer.every(condition)
-        then = yield self._block(statement.then, environment, writer.both(mask, chosen))
-        orelse = yield self._block(statement.orelse, environment, writer.without(mask, chosen))
+        then = yield self._if_any(statement.then, statement.outs, environment, writer.both(mask, chosen))
+        orelse = yield self._if_any(statement.orelse, statement.outs, environment, writer.without(mask, chosen))
         pairs = list(zip(then, orelse, strict=True))
         if self._differences is None or not writer.is_uniform(condition):
             return [writer.select(chosen, first, second) for first, second in pairs]
         return [writer.choose(writer.one(condition), first, second) for first, second in pairs]
+
+    def _if_any(
+        self, block: scalar.Block, outs: Sequence[scalar.Variable], environment: Environment, mask: str | None
+    ) -> Task:
+        """What a block gives in the lanes of a mask. A dear one is left out, by a branch, where there are none."""
+        writer, routine = self._writer, self._routine
+        if mask is None or _time(block, writer.lanes) < DEAR:
+            return (yield self._block(block, environment, mask))
+        slots = [self._slot(out, lanes=True) for out in outs]
+        for slot in slots:
+            # Anything, but never undefined.
+            routine.store(slot.type, "zeroinitializer", slot.address)
+        with routine.when(writer.any(mask)), writer.some_active(mask):
+            results = yield self._block(block, environment, mask)
+            for slot, result in zip(slots, results, strict=True):
+                self._put(slot, result)
+        return [self._take(slot, out) for slot, out in zip(slots, outs, strict=True)]
 
     def _alike(self, statement: scalar.If, condition: Value, ends: tuple[str, str], environment: Environment) -> Task:
         """One block alone, without masks, where the condition is the same in all lanes; `ends` say whether it is.
@@ -296,6 +320,13 @@ class _Slot:
     address: str
     type: str
     one: bool
+
+
+def _time(block: scalar.Block, lanes: int) -> int:
+    """How long a block takes for so many lanes, in the time of an addition of a register of its widest numbers."""
+    function = scalar.Function((), block)
+    widest = max([variable.type.bytes for variable in programs.bound(function)], default=1)
+    return function_work(function, TIME) * max(1, lanes * widest // REGISTER_BYTES)
 
 
 def _reads_apart(statement: scalar.If) -> bool:

@@ -38,6 +38,7 @@ from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
 from accel.schedule.phases import Phase, phases_of
 from accel.schedule.splitting.inside import statements as statements_inside
+from accel.schedule.splitting.pieces import Cut, pieces
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -66,7 +67,7 @@ class VectorPlan:
     begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
     iterations, as the loop runs. staged: the states whose elements are stored into tiles. phases: what runs for a strip of
     iterations before the next does; none where all runs for one vector after the other. inside: what runs where conditions
-    are decided; None where the loop is not split.
+    are decided; None where the loop is not split. cut: where it is cut into pieces, if it has no inside.
     """
 
     lanes: int
@@ -76,6 +77,7 @@ class VectorPlan:
     staged: frozenset[str]
     phases: tuple[PhasePlan, ...]
     inside: Inside | None = None
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,8 @@ def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
         vector = replace(
             vector, inside=Inside(made, rows, tuple((each, every[each.depth]) for each in schedule.inside))
         )
+    elif schedule.shared is None and not phases and not vector.prefixes:
+        vector = replace(vector, cut=pieces(nest))
     in_one = None if merged is None else _vector_plan(nest, loops(nest)[-1], dict(merged.accumulations), phases)
     return NestPlan(schedule, vector, in_one)
 

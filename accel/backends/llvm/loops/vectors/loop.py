@@ -16,6 +16,7 @@ from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.steps import Part, Steps
 from accel.backends.llvm.loops.vectors.edges import Edges
 from accel.backends.llvm.loops.vectors.parts import RowPart
+from accel.backends.llvm.loops.vectors.pieces import Cuts
 from accel.backends.llvm.loops.vectors.vector import Vectors
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
@@ -66,6 +67,7 @@ class VectorLoop:
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
         self._accumulators = {name: self._accumulator(*records[name], step) for name, step in self._steps.items()}
         self._vectors = Vectors(loop, plan, self._phases, outer, streams, self._accumulators)
+        self._cuts = None if plan.cut is None else Cuts(loop, plan.cut, self._vectors, outer, streams)
         self._edges = None if plan.inside is None else Edges(loop, plan.inside, self._vectors, streams)
 
     def _accumulator(self, record: Record, pointer: str, step: ManyToOne) -> Accumulator:
@@ -147,6 +149,9 @@ class VectorLoop:
     def _part(self, plan: PhasePlan, part: RowPart, bounds: Mapping[str, str]) -> None:
         """Groups of vectors, written side by side, then the vectors that are left."""
         routine, code, lanes = self._routine, self._routine.code, plan.lanes
+        if self._cuts is not None:
+            self._cuts.write(plan, part)
+            return
         accumulators = [self._accumulators[s.state] for s in plan.phase.statements if isinstance(s, ManyToOne)]
         position = routine.slot("i64")
         routine.store("i64", part.low, position)

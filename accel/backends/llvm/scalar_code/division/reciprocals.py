@@ -8,7 +8,8 @@ both 0 where the divisor is 0. Exact for all integers:
   right.
 * With 64 bits r is rounded down by 8 units, more than what roundings of x, d, 1/d and x r together come to. So a first quotient
   is never too large, and 2^-48 of itself too small at most, or by 1; what remains is divided likewise, and what remains then is
-  less than 2 d.
+  less than 2 d. Where one divides all lanes, and none of these is 2^48 or more, as no index is, the reciprocal is rounded up,
+  and one truncation is right, as of shorter integers: x r is at most 2^-49 of the quotient above it, so less than 1/d.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ from __future__ import annotations
 from accel.ast.tree.types import F32, F64, I32, I64, U64, ScalarType
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.conversions import truncated
-from accel.backends.llvm.text.code import Code
+from accel.backends.llvm.text.code import FUNCTION_ATTRIBUTES, Code
 
 _DOWN = 8
 """Units in the last place: 2^-50 of a number at least."""
+
+_UP = 3
+"""What makes up for the roundings of d and 1/d, which are 2^-52 of 1/d at most; 2^-50 at most with these."""
+
+FEW_BITS = 48
+"""Of dividends that are truncated once."""
 
 
 def multiplies(code: Code, kind: ScalarType, one: str | None) -> bool:
@@ -47,6 +54,11 @@ class _Divisors:
         self.code, self.text = code, y
         if one is not None:
             self.code, self.text = code.at_entry() if code.is_entered(one) else code.at(1), one
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one divides all."""
+        return self.code is not self._lanes
 
     def in_lanes(self, text: str, kind: ScalarType) -> str:
         """A register of `code` in all lanes."""
@@ -103,18 +115,60 @@ def _long_quotient(code: Code, kind: ScalarType, x: str, divisors: _Divisors) ->
     if kind.is_signed:
         divisor = own.intrinsic("abs", kind, [divisor], "i1 false")
         dividend = code.intrinsic("abs", kind, [x], "i1 false")
-    reciprocal = divisors.reciprocal(U64, F64, divisor, -_DOWN)
-    by = divisors.in_lanes(divisor, U64)
-    first, rest = _step(code, dividend, by, reciprocal)
-    second, rest = _step(code, rest, by, reciprocal)
-    more = code.emit(f"icmp uge {type_} {rest}, {by}")
-    whole = code.emit(f"add {type_} {first}, {second}")
-    one_more = code.emit(f"sext {code.vector('i1')} {more} to {type_}")
-    whole = code.emit(f"sub {type_} {whole}, {one_more}")
+    down, by = divisors.reciprocal(U64, F64, divisor, -_DOWN), divisors.in_lanes(divisor, U64)
+    if divisors.is_one:
+        up = divisors.reciprocal(U64, F64, divisor, _UP)
+        whole = code.emit(f"call {type_} {_few_or_many(code)}({', '.join(_typed(code, dividend, by, down, up))})")
+    else:
+        whole = _twice(code, dividend, by, down)
     if not kind.is_signed:
         return whole
     negative = code.emit(f"ashr {type_} {x}, {code.literal(I64, 63)}")
     return _negated(code, kind, whole, code.emit(f"xor {type_} {negative}, {divisors.mask('slt', 0)}"))
+
+
+def _twice(code: Code, x: str, divisor: str, reciprocal: str) -> str:
+    """Quotients of integers without sign of 64 bits."""
+    type_ = code.type(U64)
+    first, rest = _step(code, x, divisor, reciprocal)
+    second, rest = _step(code, rest, divisor, reciprocal)
+    more = code.emit(f"icmp uge {type_} {rest}, {divisor}")
+    whole = code.emit(f"add {type_} {first}, {second}")
+    one_more = code.emit(f"sext {code.vector('i1')} {more} to {type_}")
+    return code.emit(f"sub {type_} {whole}, {one_more}")
+
+
+def _typed(code: Code, x: str, divisor: str, down: str, up: str) -> list[str]:
+    """The parameters of `_few_or_many`."""
+    words, reals = code.type(U64), code.type(F64)
+    return [f"{words} {x}", f"{words} {divisor}", f"{reals} {down}", f"{reals} {up}"]
+
+
+def _few_or_many(code: Code) -> str:
+    """The symbol of a function that looks how large what it divides is."""
+    symbol = f"accel.quotient.v{code.lanes}"
+    if symbol not in code.declarations:
+        words, reals, some = code.type(U64), code.type(F64), f"llvm.vector.reduce.or.v{code.lanes}i1"
+        code.declare("i1", some, code.vector("i1"), "nounwind willreturn memory(none)")
+        few, many = Code(code.lanes, "f"), Code(code.lanes, "m")
+        ratio = few.emit(f"fmul {reals} {few.emit(f'uitofp {words} %x to {reals}')}, %up")
+        short = few.emit(f"fptoui {reals} {ratio} to {words}")
+        long = _twice(many, "%x", "%divisor", "%down")
+        lines = [
+            f"define internal {words} @{symbol}({', '.join(_typed(code, '%x', '%divisor', '%down', '%up'))})"
+            f" alwaysinline {FUNCTION_ATTRIBUTES} {{",
+            f"  %large = icmp ugt {words} %x, {code.literal(U64, (1 << FEW_BITS) - 1)}",
+            f"  %any = call i1 @{some}({code.vector('i1')} %large)",
+            "  br i1 %any, label %many, label %few, !prof !2",
+            "few:", *few.lines, "  br label %found",
+            "many:", *many.lines, "  br label %found",
+            "found:",
+            f"  %whole = phi {words} [ {short}, %few ], [ {long}, %many ]",
+            f"  ret {words} %whole",
+            "}",
+        ]  # fmt: skip
+        code.declarations[symbol] = "\n".join(lines)
+    return f"@{symbol}"
 
 
 def _step(code: Code, x: str, divisor: str, reciprocal: str) -> tuple[str, str]:
