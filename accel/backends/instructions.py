@@ -301,7 +301,7 @@ class _Items:
         self._slots = slots
         self._around = around
         self._asked = conditions(items)
-        self._moved, self._copied = (moves(items), copies(items)) if alone else ({}, {})
+        self._moved, self._copied = moves(items), copies(items)  # what is not run is not measured or checked either
         self.turns = turns(items) if alone else {}
         self.stretches = stretches(items) if alone else {}
 

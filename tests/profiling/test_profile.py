@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -105,6 +106,24 @@ def test_the_turns_of_a_loop() -> None:
     assert (before.times, before.part) == (1, ())
     assert (body.times, body.part) == (turns, ("awhile %3, do",))
     assert body.bytes_read == turns * XS.nbytes
+
+
+@pytest.mark.parametrize("backend", ["llvm", "opencl"])
+@pytest.mark.opencl
+def test_copies_that_are_not_made_are_not_counted(backend: Literal["llvm", "opencl"]) -> None:
+    """A loop that changes its state in place copies the argument, and nothing in later turns."""
+
+    def program(xs: Floats) -> Floats:
+        def turn(k: A.Exp[np.int64], state: Floats) -> Floats:
+            return A.update(state, (slice(k, k + 1),), A.fill((1,), state[k] + 1))
+
+        return A.iiterate(9, turn, xs)
+
+    profile = A.profile(program, np.zeros(100), backend=backend)
+    (copy,) = [loop for loop in profile.loops if any("copy" in each.name for each in loop.operations)]
+    assert (copy.times, copy.bytes_read, copy.bytes_written) == (1, 800, 800)
+    (scatter,) = [loop for loop in profile.loops if any("scatter" in each.name for each in loop.operations)]
+    assert scatter.times == 9
 
 
 def test_iterate_runs_as_often_as_it_says() -> None:
