@@ -287,6 +287,25 @@ def test_a_loop_scatters_into_its_state_in_place(platform: str, monkeypatch: pyt
 
 
 @each_platform
+def test_what_a_loop_began_with_is_a_result_as_it_was(platform: str) -> None:
+    """Its first turn copies what the program has made, since that is given, too."""
+
+    def program(xs: Ints) -> Any:
+        made = A.map(lambda x: x + 1, xs)
+
+        def turn(k: Any, state: Any) -> Any:
+            return A.update(state, (slice(k, k + 1),), A.fill((1,), state[k] + 1))
+
+        return made, A.iiterate(9, turn, made)
+
+    planned, arguments = loops("greedy", program(A.use(np.arange(10))))
+    wanted = [np.arange(1, 11), np.arange(1, 11) + (np.arange(10) < 9)]
+    executable = compiled(backend(platform), planned)
+    for _ in range(2):
+        same(executable(arguments), wanted)
+
+
+@each_platform
 def test_a_condition_is_fetched_before_the_turn_is_done(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """That of a loop that counts: its copy is enqueued before the stencil, and nothing else makes the host wait."""
     pyopencl = pytest.importorskip("pyopencl")
