@@ -1,4 +1,5 @@
-"""Segments, places of extremes, and sorts beside NumPy and a plain fold: `python -m benchmarks.segments [threads]`.
+"""Segments, sparse matrices, places of extremes, and sorts beside NumPy, SciPy and a plain fold: `python -m benchmarks.segments
+[threads]`.
 
 All of a group run in turn in one process, many times; figures are minima of the time of the calling thread, or with several
 threads of the time on the clock.
@@ -146,6 +147,28 @@ def together(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[
                 yield Row(f"{program.__name__} of {title} {kind.__name__}", measured(calls, rounds, clock))
 
 
+def times_vector(offsets: Vector, columns: Vector, values: Vector, xs: Vector) -> Vector:
+    """A sparse matrix, compressed by rows, times a vector."""
+    asked = A.gather(A.map(lambda column: A.cast(column, np.int64), columns), xs)
+    return A.foldSegOffsets(A.add, 0, A.zipWith(A.mul, values, asked), offsets)
+
+
+def sparse(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
+    """Sparse matrices of elements at random times a vector, beside SciPy's product."""
+    from scipy.sparse import random_array
+
+    own = A.runN(times_vector, threads=threads)
+    for size, each in ((30_000, 3), (16_000, 7), (10_000, 12), (6_000, 20), (2_000, 60)):
+        for kind in (np.float32, np.float64):
+            matrix = random_array((size, size), density=each / size, format="csr", rng=6, dtype=kind)
+            xs = np.random.default_rng(6).random(size).astype(kind)
+            calls: list[tuple[str, Call]] = [
+                ("foldSegOffsets of products", partial(own, matrix.indptr, matrix.indices, matrix.data, xs)),
+                ("SciPy", partial(matrix.__matmul__, xs)),
+            ]
+            yield Row(f"{size:,} rows of {each} times a vector {kind.__name__}", measured(calls, rounds, clock))
+
+
 def long_segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
     """Ten million elements in few segments or many, folded and scanned, beside the elements alone."""
     random = np.random.default_rng(3)
@@ -212,7 +235,7 @@ def main(arguments: list[str]) -> int:
     """Prints one line for each group."""
     threads = int(arguments[0]) if arguments else 1
     clock = time.thread_time if threads == 1 else time.perf_counter
-    for rows, rounds in ((segments, 60), (together, 20), (long_segments, 20), (places, 60), (sorts, 5)):
+    for rows, rounds in ((segments, 60), (together, 20), (sparse, 60), (long_segments, 20), (places, 60), (sorts, 5)):
         for row in rows(threads, rounds, clock):
             _, standard = row.times[-1]
             parts = [f"{name} {milliseconds:.2f} ({milliseconds / standard:.2f})" for name, milliseconds in row.times]

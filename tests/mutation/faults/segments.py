@@ -7,6 +7,7 @@ from tests.mutation.fault import Fault
 _SEGMENTS = "tests/run/test_segments.py"
 _PICKED = "tests/llvm/test_picked_segments.py"
 _SCANS = "tests/run/test_segmented_scans.py"
+_IN_A_ROW = "tests/llvm/test_segments_in_a_row.py"
 
 FAULTS = (
     Fault(
@@ -29,6 +30,34 @@ FAULTS = (
         "icmp sle i64 {self.count}, {2 * self.group.lanes}",
         "icmp sle i64 {self.count}, {2 * self.group.lanes + 1}",
         (f"{_PICKED}::test_sums",),
+    ),
+    Fault(
+        "a row of short segments lacks its last elements",
+        "backends/llvm/states/segments/short_row.py",
+        "icmp slt i64 {at}, {last}",
+        "icmp slt i64 {at}, {self._first}",
+        (f"{_IN_A_ROW}::test_a_sparse_matrix_times_a_vector",),
+    ),
+    Fault(
+        "a row of less elements than a vector has begins before the array",
+        "backends/llvm/states/segments/short_row.py",
+        "icmp sge i64 {self._from}, 0",
+        "icmp sge i64 {self._from}, -1000",
+        (f"{_IN_A_ROW}::test_nothing_is_read_outside_of_the_array",),
+    ),
+    Fault(
+        "elements of short segments join those that no lane has",
+        "backends/llvm/states/segments/short_row.py",
+        "has_more(group.writer, counts, str(number)) for number",
+        "has_more(group.writer, counts, str(number - 1)) for number",
+        (f"{_IN_A_ROW}::test_a_sparse_matrix_times_a_vector",),
+    ),
+    Fault(
+        "segments with one element more than the order has lanes are folded in lanes",
+        "backends/llvm/states/segments/short_row.py",
+        "self.shortest = min(lanes(state.types)",
+        "self.shortest = 1 + min(lanes(state.types)",
+        (f"{_IN_A_ROW}::test_folds",),
     ),
     Fault(
         "few segments that are visited from behind begin where they end",

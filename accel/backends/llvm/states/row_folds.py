@@ -32,8 +32,13 @@ class RowFold:
         self._width = lanes(self._kinds)
         self._run = BLOCK // self._width
         self._longest = longest
-        count = 1 if state.monoid.exact else self._width if state.monoid.commutes else -(-longest // self._run)
+        runs = 1 if state.monoid.exact else -(-longest // self._run)
+        count = self._width if self._has_lanes() else runs
         self._arrays = [routine.slot(f"[{count} x {type_}]", align=64) for type_ in self._types]
+
+    def _has_lanes(self) -> bool:
+        """Whether elements go to the lanes of the order, which join in the end."""
+        return not self._state.monoid.exact and self._state.monoid.commutes
 
     def begin(self) -> None:
         """Before the first element."""
@@ -46,7 +51,7 @@ class RowFold:
         if monoid.exact and monoid.neutral is not None:
             self._store(self._joined("0", values), "0")
             return
-        if not monoid.exact and monoid.commutes and self._longest < self._width:
+        if self._has_lanes() and self._longest < self._width:
             self._store(self._begun(values), number)
             return
         if monoid.exact:
@@ -77,22 +82,21 @@ class RowFold:
 
     def total(self, count: str) -> list[Value]:
         """All elements of each row: `count` of them, at least one; without the initial value."""
-        if not self._state.monoid.exact:
-            if self._state.monoid.commutes:
-                self._join_lanes(count)
-            else:
-                self._join_runs(count)
+        if self._has_lanes():
+            self._join_lanes(count)
+        elif not self._state.monoid.exact:
+            self._join_runs(count)
         return self._load("0")
 
-    def _join_lanes(self, count: str) -> None:
-        """Lane l with lane l + half, where that is there, then with half of that."""
+    def _join_lanes(self, count: str, nearest: int = 1) -> None:
+        """Lane l with lane l + half, where that is there, then with half of that, and so on down to lane l + `nearest`."""
         routine, code = self._routine, self._routine.code
         present = routine.least(count, str(self._width))
         half = routine.slot("i64")
         routine.store("i64", _half(routine, present), half)
         with routine.repeat() as while_:
             distance = routine.load("i64", half)
-            while_(code.emit(f"icmp ne i64 {distance}, 0"))
+            while_(code.emit(f"icmp sge i64 {distance}, {nearest}"))
             pairs = routine.least(code.emit(f"sub i64 {present}, {distance}"), distance)
             with routine.count("0", pairs) as lane:
                 self._join(lane, code.emit(f"add i64 {lane}, {distance}"))

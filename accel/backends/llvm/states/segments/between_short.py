@@ -13,7 +13,7 @@ from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.segments import few
 from accel.backends.llvm.states.segments.few_segments import FewSegments
 from accel.backends.llvm.states.segments.group import SegmentGroup, has_lanes
-from accel.backends.llvm.states.segments.short_folds import SHORTEST, ShortFolds
+from accel.backends.llvm.states.segments.short_folds import ShortFolds
 from accel.ir.nodes import For
 
 
@@ -55,10 +55,9 @@ def between_short(
         routine.jump(long)
     else:
         short.begin(at)
-        longest = short.longest()
-        routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), with_short, long)
+        routine.branch(short.fit(), with_short, long)
         routine.place(with_short)
-        short.write(longest)
+        short.write()
         routine.store("i64", behind, position)
         routine.jump(head)
     routine.place(long)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.values import Progression, Value
-from accel.backends.llvm.states.segments.few_scans import Row, only_scans, statements_of
+from accel.backends.llvm.states.segments.few_scans import Row, only_scans
 from accel.backends.llvm.states.segments.few_segments import FEWEST, FewSegments
-from accel.backends.llvm.states.segments.group import SegmentGroup, no_step, segment_of
+from accel.backends.llvm.states.segments.group import SegmentGroup, no_step, segment_of, statements_of
 from accel.backends.llvm.text.code import memory_type, to_memory
 from accel.ir import flow
 from accel.ir.nodes import (

@@ -12,7 +12,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.states.segments.few_segments import DISTANCES, FEWEST, FewSegments
+from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegments
+from accel.backends.llvm.states.segments.group import SegmentGroup, joined
 from accel.ir.nodes import ManyToOne, State
 from accel.labelled.meaning.products import steps
 
@@ -35,16 +36,9 @@ class _FewFold:
         joined = self._functions.apply(self._steps.following, [*held, *values], None)
         self._partial = [self._chosen(mask, joined, held)]
 
-    def total(self, masks: Sequence[str]) -> Sequence[Value]:
+    def total(self, group: SegmentGroup, masks: Sequence[str]) -> Sequence[Value]:
         """All elements of each row that has some; `masks`: the lanes that have more than 0, 1, … elements."""
-        half = FEWEST // 2
-        while self._ordered and half:
-            for lane in range(half):
-                left, right = self._partial[lane], self._partial[lane + half]
-                merged = self._functions.apply(self._state.merge, [*left, *right], None)
-                self._partial[lane] = self._chosen(masks[lane + half], merged, left)
-            half //= 2
-        return self._partial[0]
+        return joined(group, self._state, self._partial, masks)
 
     def _chosen(self, mask: str, there: Sequence[Value], otherwise: Sequence[Value]) -> list[Value]:
         return [self._writer.select(mask, one, other) for one, other in zip(there, otherwise, strict=True)]
@@ -91,7 +85,7 @@ def write(segments: FewSegments) -> None:
             statements.masked(statement, mask)
         if number == 0:
             segments.ask_ahead(made)
-    group.finish(segments.made, {name: fold.total(masks) for name, fold in folds.items()}, masks[0])
+    group.finish(segments.made, {name: fold.total(group, masks) for name, fold in folds.items()}, masks[0])
 
 
 def _stepping(folds: Mapping[str, _FewFold], scans: Mapping[str, _FewScan], mask: str) -> Step:

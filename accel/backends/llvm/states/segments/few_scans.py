@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 from accel.backends.llvm.emit.values import Lanes, Progression, Value
 from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegments, InLanes, place
-from accel.backends.llvm.states.segments.group import SegmentGroup
+from accel.backends.llvm.states.segments.group import SegmentGroup, statements_of
 from accel.backends.llvm.text.code import register_type
 from accel.ir import flow
-from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Remap, State, Stream, Write
+from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Read, Remap, State, Stream, Write
 from accel.schedule.legality import straight
 
 
@@ -51,11 +51,6 @@ def only_scans(loop: For) -> bool:
         and all(isinstance(s, OneToOne | Remap | Read | ManyToOne) and s.when is None for s in around)
         and all(s.state in running for s in around if isinstance(s, ManyToOne))
     )
-
-
-def statements_of(loop: For) -> tuple[LoopBody, ...]:
-    """The statements of a loop that stand directly in it."""
-    return (*loop.body.before, *loop.body.after)
 
 
 def write(segments: FewSegments) -> None:

@@ -176,13 +176,6 @@ class FewSegments:
         held = group.writer.one(record.load(group.routine, pointer, 1)[0])
         self.first = scalar.emit(f"select i1 {present}, i64 {held}, i64 0")
 
-    def _each(self, text: str) -> list[str]:
-        """The lanes of a register of i64. They go through memory, which takes less time than to take a register apart."""
-        code, routine, vector = self.group.writer.code, self.group.routine, self.group.writer.code.type(I64)
-        slot = routine.code.hidden(routine.slot(vector, align=64))
-        routine.store(vector, text, slot)
-        return [routine.load("i64", routine.offset(slot, lane)) for lane in range(code.lanes)]
-
     def _none(self, text: str, mask: int) -> str:
         """Whether no bit of a mask is set in any lane of a register of i64: an i1."""
         code, scalar, vector = self.group.writer.code, self.group.routine.code, self.group.writer.code.type(I64)
@@ -315,7 +308,7 @@ class FewSegments:
     def _place_each(self) -> None:
         """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers."""
         code, scalar, vector = self.group.writer.code, self.group.routine.code, self.group.writer.code.type(I64)
-        each = self._each(self.counts if self._chain else self._behind)
+        each = self.group.each(self.counts if self._chain else self._behind)
         if not self._chain:
             last = scalar.emit(f"extractelement {vector} {self.counts}, i64 {code.lanes - 1}")
             self.begins, self.ends = each, [*each[1:], scalar.emit(f"add i64 {each[-1]}, {last}")]

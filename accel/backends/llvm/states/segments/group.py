@@ -21,7 +21,19 @@ from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
 from accel.backends.sites import EmptySite
 from accel.ir import flow
-from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.ir.nodes import (
+    For,
+    LoopBody,
+    LoopDirection,
+    ManyToOne,
+    OneToOne,
+    Operand,
+    Read,
+    Remap,
+    State,
+    Stream,
+    Write,
+)
 from accel.labelled.scalar import Compute, constant
 from accel.schedule.legality import any_order, straight
 
@@ -128,6 +140,13 @@ class SegmentGroup:
         """What writes statements in lanes, with these streams."""
         return Statements(self.writer, self.memory, Streams(self.memory, made), step)
 
+    def each(self, text: str) -> list[str]:
+        """The lanes of a register of i64. They go through memory, which takes less time than to take a register apart."""
+        code, routine, vector = self.writer.code, self.routine, self.writer.code.type(I64)
+        slot = routine.code.hidden(routine.slot(vector, align=64))
+        routine.store(vector, text, slot)
+        return [routine.load("i64", routine.offset(slot, lane)) for lane in range(code.lanes)]
+
     def finish(self, made: dict[str, Value], totals: Mapping[str, Sequence[Value]], present: str) -> None:
         """What is made of the folds of the segments that have elements, and of the seeds of the others."""
         streams = Streams(self.memory, made)
@@ -168,6 +187,29 @@ class Scans:
         """The records have what comes behind these segments."""
         for scan in self._scans.values():
             scan.end()
+
+
+def statements_of(loop: For) -> tuple[LoopBody, ...]:
+    """What a loop does with each of its iterations."""
+    return (*loop.body.before, *loop.body.after)
+
+
+def joined(
+    group: SegmentGroup, state: State, elements: Sequence[Sequence[Value]], masks: Sequence[str]
+) -> Sequence[Value]:
+    """What the elements of each lane come to in the order of docs/order.md: so many that it is a power of two. `masks`: the
+    lanes that have more than 0, 1, … elements."""
+    partial, writer = list(elements), group.writer
+    while len(partial) > 1:
+        half = len(partial) // 2
+        for lane in range(half):
+            left, right = partial[lane], partial[lane + half]
+            merged = group.functions.apply(state.merge, [*left, *right], None)
+            partial[lane] = [
+                writer.select(masks[lane + half], one, other) for one, other in zip(merged, left, strict=True)
+            ]
+        del partial[half:]
+    return partial[0]
 
 
 def no_step(

@@ -6,74 +6,36 @@ keep what they have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.states.row_folds import RowFold
-from accel.backends.llvm.states.segments.group import Scans, SegmentGroup
-from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import ManyToOne, State
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, statements_of
+from accel.backends.llvm.states.segments.lane_folds import LaneFold, has_more
+from accel.backends.llvm.states.segments.short_row import ShortRow, depends_on_places_alone
+from accel.ir.nodes import ManyToOne
 
 SHORTEST = 16
-"""Elements of the longest of some segments that are folded so."""
-
-
-class _LaneFold(RowFold):
-    """A state whose lanes have rows of different lengths."""
-
-    def __init__(self, routine: Routine, writer: Writer, functions: Functions, state: State) -> None:
-        super().__init__(routine, writer, functions, state, SHORTEST)
-        self.counts = ""
-        """How many elements each lane has: a register of i64."""
-
-    def begin(self) -> None:
-        """The first element of each lane begins it; of those without there is nothing to see."""
-
-    def step(self, values: Sequence[Value], number: str) -> None:
-        """Element `number` of the rows that have one."""
-        if not self._state.monoid.exact and self._state.monoid.commutes:
-            self._store(self._begun(values), number)
-            return
-        routine = self._routine
-        first = routine.code.emit(f"icmp eq i64 {number}, 0")
-        begins, goes_on, after = routine.label(), routine.label(), routine.label()
-        routine.branch(first, begins, goes_on)
-        routine.place(begins)
-        self._store(self._begun(values), "0")
-        routine.jump(after)
-        routine.place(goes_on)
-        self._store(self._chosen(number, self._joined("0", values), self._load("0")), "0")
-        routine.jump(after)
-        routine.place(after)
-
-    def _join(self, left: str, right: str) -> None:
-        before = self._load(left)
-        self._store(self._chosen(right, self._merge(before, self._load(right)), before), left)
-
-    def _chosen(self, number: str, there: Sequence[Value], otherwise: Sequence[Value]) -> list[Value]:
-        """The first values in lanes that have an element of that number, the others elsewhere."""
-        mask = _has_more(self._writer, self.counts, number)
-        return [self._writer.select(mask, one, other) for one, other in zip(there, otherwise, strict=True)]
-
-
-def _has_more(writer: Writer, counts: str, number: str) -> str:
-    """The lanes whose count is greater than a number."""
-    return writer.code.emit(f"icmp sgt {writer.code.type(I64)} {counts}, {writer.splat(number, 'i64')}")
+"""Elements of the longest of some segments that are folded so, where each lane makes its own elements."""
 
 
 class ShortFolds:
-    """The folds of groups of segments of which none has more than `SHORTEST` elements."""
+    """The folds of groups of segments of which none has many elements."""
 
     def __init__(self, group: SegmentGroup) -> None:
         self._group, self._scans = group, Scans(group)
+        self._row = ShortRow(group) if depends_on_places_alone(group.loop) else None
+        states = () if self._row is not None else group.inner.states
         self._folds = {
-            state.name: _LaneFold(group.routine, group.writer, group.functions, state) for state in group.inner.states
+            state.name: LaneFold(group.routine, group.writer, group.functions, state, SHORTEST) for state in states
         }
         self._made: dict[str, Value] = {}
         self._counts = ""
         """How many elements each lane has: a register of i64."""
+        self._starts = ""
+        """Where each lane's segment begins: a register of i64."""
+        self._longest = ""
+        """The most elements that one has: an i64."""
 
     def begin(self, at: str) -> None:
         """What stands before the folds, of the segments from `at` on."""
@@ -83,30 +45,44 @@ class ShortFolds:
         statements = group.statements(self._made, self._scans.step)
         for statement in group.loop.body.before:
             statements.masked(statement, None)
-        self._counts = group.writer.every(self._made[group.segment.outs[-1].name])
+        self._starts, _, self._counts = (group.writer.every(self._made[out.name]) for out in group.segment.outs)
         for fold in self._folds.values():
             fold.counts = self._counts
 
-    def longest(self) -> str:
-        """The most elements that one has."""
+    def fit(self) -> str:
+        """Whether none has too many elements, and they may run together: an i1."""
         group = self._group
         vector = group.writer.code.type(I64)
         name = f"llvm.vector.reduce.smax.v{group.lanes}i64"
-        return group.routine.code.call(name, "i64", [vector], [f"{vector} {self._counts}"])
+        self._longest = group.routine.code.call(name, "i64", [vector], [f"{vector} {self._counts}"])
+        most = SHORTEST if self._row is None else self._row.shortest
+        short = group.routine.code.emit(f"icmp sle i64 {self._longest}, {most}")
+        if self._row is None:
+            return short
+        return group.routine.code.emit(f"and i1 {short}, {self._row.fits(self._starts, self._counts)}")
 
-    def write(self, longest: str) -> None:
+    def write(self) -> None:
         """Their folds, and what is made of them."""
         group, outside = self._group, dict(self._made)
-        statements = group.statements(self._made, self._step)
-        with group.routine.count("0", longest) as number:
-            self._made[group.inner.index.name] = Uniform(number, I64)
-            mask = _has_more(group.writer, self._counts, number)
-            for statement in (*group.inner.body.before, *group.inner.body.after):
-                statements.masked(statement, mask)
-        most = self._most_of_one(longest)
-        totals = {name: fold.total(most) for name, fold in self._folds.items()}
+        if self._row is not None:
+            self._row.compute(group.outside().made)
+            totals = self._row.totals(self._starts, self._counts, self._longest)
+        else:
+            totals = self._folded_in_lanes()
         self._scans.end()
-        group.finish(outside, totals, _has_more(group.writer, self._counts, "0"))
+        group.finish(outside, totals, has_more(group.writer, self._counts, "0"))
+
+    def _folded_in_lanes(self) -> Mapping[str, Sequence[Value]]:
+        """What each state comes to where each lane makes its own elements."""
+        group = self._group
+        statements = group.statements(self._made, self._step)
+        with group.routine.count("0", self._longest) as number:
+            self._made[group.inner.index.name] = Uniform(number, I64)
+            mask = has_more(group.writer, self._counts, number)
+            for statement in statements_of(group.inner):
+                statements.masked(statement, mask)
+        most = self._most_of_one(self._longest)
+        return {name: fold.total(most) for name, fold in self._folds.items()}
 
     def _most_of_one(self, longest: str) -> str:
         """What joins where no lane has an element, too: nobody sees it."""
