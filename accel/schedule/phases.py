@@ -248,7 +248,7 @@ def _placed(statements: Sequence[LoopBody], free: Set[int], loud: Mapping[int, L
     makers = {stream.name: id(s) for s in statements for stream in flow.made(s)}
     placed: dict[int, int] = {}
     made_in: dict[int, int] = {}  # the phase from which on a statement's streams are there, of free ones as well
-    has: dict[int, list[Loud]] = {}
+    has: dict[int, set[Loud]] = {}
     for statement in statements:
         needs = [makers[stream.name] for stream in flow.needed(statement) if stream.name in makers]
         phase = max((made_in[maker] for maker in needs if maker in made_in), default=0)
@@ -259,7 +259,7 @@ def _placed(statements: Sequence[LoopBody], free: Set[int], loud: Mapping[int, L
         if own is not None:
             while any(map(own.disturbs, has.get(phase, ()))):
                 phase += 1
-            has.setdefault(phase, []).append(own)
+            has.setdefault(phase, set()).add(own)
         placed[id(statement)] = made_in[id(statement)] = phase
     return placed
 
