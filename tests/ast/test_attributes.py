@@ -36,6 +36,37 @@ def test_a_field_is_read_by_its_place_or_its_record() -> None:
         A.map(real, points)
 
 
+def test_the_fields_of_an_array_are_mapped() -> None:
+    points: Any = A.use(np.zeros(3, [("x", "f4"), ("sum", "f8")]))
+    with pytest.raises(
+        AttributeError, match=r"an Acc has no attribute 'x': write `A\.map\(R\.x, xs\)` with a record class"
+    ):
+        points.x  # noqa: B018  # the access is what is tested
+
+
+@pytest.mark.parametrize(
+    ("mistake", "hint"),
+    [
+        (lambda xs, ns: A.append(ns, xs), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
+        (lambda xs, ns: A.concatOn(0, xs, ns), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
+        (lambda xs, ns: A.update(ns, slice(0, 2), xs), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
+        (lambda xs, ns: A.searchsorted(xs, ns), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
+        (lambda xs, ns: A.append(A.zip(xs, xs), A.zip(xs, ns)), None),
+    ],
+)
+def test_the_wider_of_two_types_is_what_to_convert_to(mistake: Any, hint: str | None) -> None:  # Any: as above
+    with pytest.raises(A.AccelTypeError, match="arrays of one element type") as caught:
+        mistake(A.use(np.ones(2, np.float32)), A.use(np.ones(2, np.int64)))
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(("place", "start"), [(-1, "none counts from the end: "), (3, "the last of n is `n - 1`; ")])
+def test_indices_outside_say_where_the_last_one_is(place: int, start: str) -> None:
+    with pytest.raises(A.AccelIndexError) as caught:
+        A.run(A.unit(A.use(np.arange(3))[place]), backend="interpreter")
+    assert (caught.value.hint or "").startswith(start)
+
+
 def test_an_array_has_no_value_to_format() -> None:
     assert f"{XS}" == repr(XS)
     with pytest.raises(A.AccelStagingError, match="an Acc has no value to format yet"):

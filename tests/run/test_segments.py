@@ -304,7 +304,7 @@ def test_wrong_descriptors_are_errors_where_they_are_built() -> None:
         A.fold1SegOffsets(A.add, xs, A.use(np.zeros(0, np.int64)))
     with pytest.raises(AccelTypeError, match="foldSeg takes a descriptor of integers, got f64"):
         A.foldSeg(A.add, 0, xs, A.use(np.array([1.0, 2.0])))
-    with pytest.raises(AccelTypeError, match="foldSeg takes an array of rank 1, got rank 2"):
+    with pytest.raises(AccelTypeError, match="foldSeg takes a descriptor of rank 1, got rank 2"):
         A.foldSeg(A.add, 0, xs, A.use(np.ones((2, 2), np.int64)))
 
 

@@ -16,7 +16,7 @@ from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.folds import UNSEEDED, scan_total
 from accel.ast.combinators.reorder import permuted
 from accel.ast.handles.acc import Acc, Array, Vector
-from accel.ast.handles.checks import inner_array, of_rank, seed
+from accel.ast.handles.checks import arrays_of, inner_array, seed
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.extents import require_extents
 from accel.ast.handles.function import forbid_nested, trace
@@ -120,10 +120,16 @@ def _by_offsets(name: str, f: Callable[..., object], z: object, xs: object, offs
 
 def _descriptor(name: str, value: object, where: Where | None) -> Acc[Any]:
     """A vector of integers, as i64."""
-    vector = of_rank(name, value, 1, where)
-    kind = vector.type.element
+    (vector,) = arrays_of(name, (value,), where)
+    kind, made = vector.type.element, (("the descriptor was made here:", vector.node.where),)
+    if vector.rank != 1:
+        hint = "it is a vector, by which all rows are divided alike"
+        raise AccelTypeError(
+            f"{name} takes a descriptor of rank 1, got rank {vector.rank}", where, others=made, hint=hint
+        )
     if not isinstance(kind, ScalarType) or not kind.is_integer:
-        raise AccelTypeError(f"{name} takes a descriptor of integers, got {kind}", where)
+        hint = "it holds the length of each segment, or, by `foldSegOffsets`, where each begins"
+        raise AccelTypeError(f"{name} takes a descriptor of integers, got {kind}", where, others=made, hint=hint)
     return map_arrays(name, lambda each: fromIntegral(each, np.int64), (vector,))
 
 

@@ -303,6 +303,8 @@ class Acc(Generic[X]):
             if name in ARRAY_ATTRIBUTES:
                 value, given = attribute_call(here())
                 hint = f": write `{attribute_hint(ARRAY_ATTRIBUTES, name, 'xs', value, given)}`"
+            elif name in self.type.fields:
+                hint = f": write `A.map(R.{name}, xs)` with a record class `R`, or take `A.unzip(xs)` apart"
             raise AttributeError(f"an Acc has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:

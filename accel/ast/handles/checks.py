@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,8 +13,19 @@ from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.habits.calls import reordered
 from accel.ast.handles.literals import describe, typed, usual_number
 from accel.ast.tree.nodes import ScalarNode
-from accel.ast.tree.types import ElementType
+from accel.ast.tree.types import BOOL, ComplexType, ElementType, ScalarType
 from accel.errors import AccelTypeError, Where
+from accel.support.source import texts
+
+_OTHER_RANKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "transpose": "any two dimensions are exchanged by `A.transposeOn(a, b, xs)`",
+        "the": "one element is `xs[index]`",
+        "length": "all elements are `A.size(xs)`, the extents `A.unindex(xs.shape)`",
+        "searchsorted": "what is searched is one vector, for all elements; what is looked for may have any rank",
+    }
+)
+"""What to write instead, by combinators, for an array of another rank."""
 
 
 def arrays_of(
@@ -49,20 +61,40 @@ def of_rank(name: str, value: object, rank: int, where: Where | None) -> Acc[Any
     array = _array(name, value, where)
     if array.rank != rank:
         places = (("the array was made here:", array.node.where),)
-        hint = "any two dimensions are exchanged by `A.transposeOn(a, b, xs)`" if name == "transpose" else None
         message = f"{name} takes an array of rank {rank}, got rank {array.rank}"
-        raise AccelTypeError(message, where, others=places, hint=hint)
+        raise AccelTypeError(message, where, others=places, hint=_OTHER_RANKS.get(name))
     return array
 
 
-def require_same_elements(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> None:
-    """Raises `AccelTypeError` unless the elements of the arrays, which `name` puts into one, have one type."""
-    first = arrays[0]
-    for array in arrays[1:]:
-        if array.type.element != first.type.element:
-            places = tuple((f"{each.type.element} was made here:", each.node.where) for each in (first, array))
-            message = f"{name} needs arrays of one element type, got {first.type.element} and {array.type.element}"
-            raise AccelTypeError(message, where, others=places)
+def require_same_elements(name: str, arguments: Mapping[str, Acc[Any] | None], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless the elements of two arrays, among the arguments of `name`, have one type."""
+    one, two = (array for array in arguments.values() if array is not None)
+    if one.type.element != two.type.element:
+        places = tuple((f"{each.type.element} was made here:", each.node.where) for each in (one, two))
+        message = f"{name} needs arrays of one element type, got {one.type.element} and {two.type.element}"
+        words = zip(texts(name, where, tuple(arguments)), arguments.values(), strict=True)
+        hint = conversion((one, two), [word for word, array in words if array is not None])
+        raise AccelTypeError(message, where, others=places, hint=hint)
+
+
+def conversion(arrays: Sequence[Acc[Any]], words: Sequence[str]) -> str | None:
+    """What to write for one of two arrays of different types: the wider type for the other. None of tuples and maybes."""
+    kinds = [array.type.element for array in arrays]
+    if not all(isinstance(kind, ScalarType | ComplexType) for kind in kinds):
+        return None
+    if len(arrays) != 2:
+        return "convert them: `A.map(lambda x: A.cast(x, np.float64), xs)`"
+    wider = max(kinds, key=_width)
+    assert isinstance(wider, ScalarType | ComplexType)
+    text = words[0 if wider is kinds[1] else 1]
+    return f"convert one: `A.map(lambda x: A.cast(x, np.{'bool_' if wider is BOOL else wider.dtype}), {text})`"
+
+
+def _width(element: object) -> tuple[int, int]:
+    if isinstance(element, ComplexType):
+        return 2, element.part.bits
+    assert isinstance(element, ScalarType)
+    return int(element.is_float), element.bits
 
 
 def seed(name: str, value: object, kind: ElementType, where: Where | None) -> ScalarNode:

@@ -36,7 +36,7 @@ from accel.ast.handles.habits.values import WithoutValue
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
-from accel.ast.tree.types import DEEPEST, ElementType, RecordType, fields_of
+from accel.ast.tree.types import DEEPEST, ElementType, fields_of
 from accel.errors import here
 from accel.support.frozen import quickly_made
 from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
@@ -90,7 +90,7 @@ class Exp(WithoutValue, Of[E], Generic[E]):
         def __getattr__(self, name: str) -> NoReturn:
             """Say what a user of NumPy's scalars writes. `AttributeError`, so that `hasattr` works."""
             hint = ""
-            if isinstance(self.node.type, RecordType) and name in (fields := fields_of(self.node.type)):
+            if name in (fields := fields_of(self.node.type)):
                 value = attribute_call(here())[0] or "e"
                 hint = f": write `{value}[{fields.index(name)}]`, or `R.{name}({value})` with a record class `R`"
             elif name in SCALAR_ATTRIBUTES:

@@ -103,8 +103,10 @@ class RecordType(TupleType):
         return f"RecordType({self.items!r}, {self.record!r})"
 
 
-def fields_of(kind: RecordType) -> tuple[str, ...]:
-    """The names of a record's fields."""
+def fields_of(kind: object) -> tuple[str, ...]:
+    """The names of a record's fields; none of other types."""
+    if not isinstance(kind, RecordType):
+        return ()
     return kind.record if isinstance(kind.record, tuple) else getattr(kind.record, "_fields", ())
 
 
@@ -156,6 +158,11 @@ class ArrayType:
 
     rank: int
     element: ElementType
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields, if its elements are records."""
+        return fields_of(self.element)
 
     def __str__(self) -> str:
         return f"{self.element}[{','.join('_' * self.rank)}]"

@@ -32,7 +32,11 @@ _WRAPS = 1 << 64
 
 def index(position: Sequence[int], shape: Sequence[int], where: Where | None) -> AccelIndexError:
     """An index lies outside of an array."""
-    return AccelIndexError(f"index {tuple(position)} is out of bounds for an array of shape {tuple(shape)}", where)
+    message = f"index {tuple(position)} is out of bounds for an array of shape {tuple(shape)}"
+    hint = "the last of n is `n - 1`; where an index may lie outside choose by `A.cond(i < n, …, …)`"
+    if any(i < 0 for i in position):
+        hint = "none counts from the end: the last of n is `n - 1`; where one may be negative choose by `A.cond(i >= 0, …, …)`"
+    return AccelIndexError(message, where, hint=hint)
 
 
 def require_inside(position: Sequence[int], shape: Sequence[int], where: Where | None) -> None:

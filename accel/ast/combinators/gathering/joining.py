@@ -50,7 +50,8 @@ def _appended(name: str, axis: int, xs: object, ys: object) -> Acc[Any]:
     left, at = dimension(name, axis, xs)
     (right,) = arrays_of(name, (ys,), where)
     require_one_rank(name, (left, right), where)
-    require_same_elements(name, (left, right), where)
+    outer: dict[str, Acc[Any] | None] = {} if name == "append" else {"axis": None}
+    require_same_elements(name, {**outer, "xs": left, "ys": right}, where)
     others = [k for k in range(left.rank) if k != at]
     for k in others:
         if left.extents[k] not in (None, right.extents[k]) and right.extents[k] is not None:

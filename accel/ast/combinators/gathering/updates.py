@@ -45,7 +45,7 @@ def update(xs: Acc[Array[Sh, E]], view: View, values: Acc[Array[Sh, E]]) -> Acc[
     array, given = arrays_of("update", (xs, values), where)
     slices = _slices(view, array, where)
     require_one_rank("update", (array, given), where)
-    require_same_elements("update", (array, given), where)
+    require_same_elements("update", {"xs": array, "view": None, "values": given}, where)
     if array.rank == 0:
         return given
     extents = zip(unlift_items("update", array.shape), array.extents, strict=True)

@@ -19,7 +19,7 @@ from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.folds import fold_dimensions
 from accel.ast.combinators.reorder import All, permuted, slice
 from accel.ast.handles.acc import Acc
-from accel.ast.handles.checks import arrays_of
+from accel.ast.handles.checks import arrays_of, conversion
 from accel.ast.handles.exp import Exp
 from accel.ast.handles.extents import show
 from accel.ast.handles.tuples import index_of, unlift_items
@@ -55,9 +55,9 @@ def factors_of(name: str, values: Sequence[object], where: Where | None) -> tupl
             places = tuple(
                 (f"the {each.type.element} array was made here:", each.node.where) for each in (arrays[0], array)
             )
-            hint = _conversion(name, arrays, where)
             message = f"{name} needs arrays of one element type, got {first} and {element}"
-            raise AccelTypeError(message, where, others=places, hint=hint)
+            say = conversion(arrays, texts(name, where, ("xs", "ys")))
+            raise AccelTypeError(message, where, others=places, hint=say)
     return arrays
 
 
@@ -195,22 +195,3 @@ def _both(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:
 
 def _either(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:
     return apply(Operator.OR, "or", x, y)
-
-
-def _conversion(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> str:
-    """What to write for one of two arrays of different types: the wider type for the other."""
-    if len(arrays) != 2:
-        return "convert them: `A.map(lambda x: A.cast(x, np.float64), xs)`"
-    wider = max(arrays, key=lambda array: _width(array.type.element))
-    other = arrays[0] if wider is arrays[1] else arrays[1]
-    text = texts(name, where, ("xs", "ys"))[0 if other is arrays[0] else 1]
-    element = wider.type.element
-    assert isinstance(element, ScalarType | ComplexType)
-    return f"convert one: `A.map(lambda x: A.cast(x, np.{'bool_' if element is BOOL else element.dtype}), {text})`"
-
-
-def _width(element: object) -> tuple[int, int]:
-    if isinstance(element, ComplexType):
-        return 2, element.part.bits
-    assert isinstance(element, ScalarType)
-    return int(element.is_float), element.bits

@@ -14,13 +14,13 @@ from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.sorting.sorts import require_order
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Sh, Vector
-from accel.ast.handles.checks import arrays_of, of_rank
+from accel.ast.handles.checks import arrays_of, of_rank, require_same_elements
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.tuples import index_of, lift_items, select, unlift_items, while_
 from accel.ast.tree.nodes import Literal, ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, MaybeType, ScalarType, TupleType
-from accel.errors import AccelTypeError, Where, here
+from accel.errors import Where, here
 
 
 def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, np.int64]]:
@@ -37,9 +37,7 @@ def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[
     table = of_rank("searchsorted", sorted_xs, 1, where)
     (array,) = arrays_of("searchsorted", (xs,), where)
     require_order("searchsorted", table, where)
-    if table.type.element != array.type.element:
-        message = f"searchsorted needs elements of one type, got {table.type.element} and {array.type.element}"
-        raise AccelTypeError(message, where)
+    require_same_elements("searchsorted", {"sorted_xs": table, "xs": array}, where)
     size = unlift_items("searchsorted", table.shape)[0]
 
     def place(x: Exp[Any]) -> Exp[Any]:
