@@ -93,6 +93,21 @@ def transposed(n: int = 9, m: int = 10) -> Example:
     return lowered(lambda xs, ys: A.zipWith(lambda x, y: x * 2 + y, xs, A.transpose(ys)), floats(n, m), floats(m, n))
 
 
+def nearest(n: int = 150, m: int = 5) -> Example:
+    """Folds of what short rows come to."""
+
+    def function(xs: Handle) -> object:
+        least = A.fold1(A.min, xs)
+        return A.fold(A.add, 0, least), A.fold1(A.max, A.map(lambda x: x * 0.5, least))
+
+    return lowered(function, floats(n, m))
+
+
+def highest(n: int = 5, m: int = 150) -> Example:
+    """A fold of what columns come to."""
+    return lowered(lambda xs: A.fold(A.add, 0, A.fold(A.add, 0, A.transpose(xs))), floats(n, m))
+
+
 def batch(n: int = 2, m: int = 3, k: int = 4) -> Example:
     """Products of several small matrices."""
 
@@ -206,5 +221,6 @@ def lines(rows: int = 5, columns: int = 12) -> Example:
 
 
 EXAMPLES = (
-    *MAPS_AND_FOLDS, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases, scanned_phases, lines,
+    *MAPS_AND_FOLDS, nearest, highest, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases,
+    scanned_phases, lines,
 )  # fmt: skip

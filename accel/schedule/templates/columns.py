@@ -35,7 +35,7 @@ from accel.labelled import scalar
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant
-from accel.schedule.legality import straight
+from accel.schedule.legality import any_order, straight
 
 LONGEST_ROW = 63
 """Elements of the longest row that is folded so where memory does not ask for it, and neighbouring results lie apart: windows,
@@ -49,7 +49,8 @@ class Columns:
 
     outer: the map loops around it, outermost first; their iterations are independent. folds: the loops inside of it, whose
     states are folded in each lane by itself. last: the innermost map loop, whose statements are those of each lane; `lanes`
-    itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast.
+    itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast. `lanes` may
+    have states, which fold what columns come to; then it is the outermost loop.
     """
 
     outer: tuple[For, ...]
@@ -68,13 +69,15 @@ def columns(nest: Nest) -> Columns | None:
     """The nest by columns, if it suits."""
     levels = list(mentions.levels(nest))
     loops = [level.loop for level in levels if level.loop is not None]
-    maps = next((depth for depth, loop in enumerate(loops) if loop.states), len(loops))
+    maps = next((depth for depth, loop in enumerate(loops) if loop.states), len(loops)) or 1
     around, folds = loops[:maps], loops[maps:]
     if not around or not folds or nest.counts or nest.in_place:
         return None
     if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
         return None
     if any(loop.body.after for loop in around[:-1]) or not all(map(_folds_by_itself, folds)):
+        return None
+    if around[0].states and not _folds_columns(around[0], folds):
         return None
     if len(folds) > 1 and any(in_order(state) for loop in folds for state in loop.states):
         return None
@@ -93,7 +96,8 @@ def columns(nest: Nest) -> Columns | None:
 
 def widths(found: Columns) -> list[int]:
     """Bytes of the elements that are folded, read and written."""
-    folded = [final.type.bytes for loop in found.folds for state in loop.states for final in state.finals]
+    every = (found.lanes, *found.folds)
+    folded = [final.type.bytes for loop in every for state in loop.states for final in state.finals]
     return folded + [s.array.element.bytes for s in inside(found.last.body) if isinstance(s, Read | Write)]
 
 
@@ -103,17 +107,30 @@ def is_known(extent: Operand) -> bool:
 
 
 def _folds_by_itself(loop: For) -> bool:
-    """Whether the loop's states are stepped by its own statements, once an iteration; those that are combined in an order
-    have equally many lanes of it."""
+    """Whether the loop's states are stepped by its own statements alone; those that are combined in an order have equally many
+    lanes of it."""
+    ordered = [state for state in loop.states if not state.monoid.exact]
+    orders = {(in_order(state), lanes([final.type for final in state.finals])) for state in ordered}
+    return bool(loop.states) and len(orders) <= 1 and _steps_its_own(loop)
+
+
+def _steps_its_own(loop: For) -> bool:
+    """Whether the loop's states are stepped by its own statements, once an iteration, and may be in lanes."""
     statements = [*loop.body.before, *loop.body.after]
     steps = {s.state: s for s in statements if isinstance(s, ManyToOne)}
     if any(isinstance(s, Scatter) for s in statements) or set(steps) != {state.name for state in loop.states}:
         return False
     if len(steps) < sum(isinstance(s, ManyToOne) for s in statements):
         return False
-    ordered = [state for state in loop.states if not state.monoid.exact]
-    orders = {(in_order(state), lanes([final.type for final in state.finals])) for state in ordered}
-    return bool(loop.states) and len(orders) <= 1 and all(_in_lanes(state, steps[state.name]) for state in loop.states)
+    return all(_in_lanes(state, steps[state.name]) for state in loop.states)
+
+
+def _folds_columns(loop: For, folds: Sequence[For]) -> bool:
+    """Whether a loop folds what columns come to in lanes of its own: in those of the order, or in any order. Columns whose
+    elements are combined one after the other wait in rows, one for all columns of a strip, which is not written for this."""
+    joins = all(any_order(s) or (s.monoid.commutes and not s.monoid.exact) for s in loop.states)
+    others = any(in_order(state) for each in folds for state in each.states)
+    return joins and _steps_its_own(loop) and not others
 
 
 def in_order(state: State) -> bool:
@@ -264,7 +281,7 @@ def dependent(names: Iterable[str], level: Level) -> frozenset[str]:
         for statement in statements:
             if any(stream.name in found for stream in flow.needed(statement)):
                 found.update(stream.name for stream in flow.made(statement))
-                if isinstance(statement, ManyToOne):
+                if isinstance(statement, ManyToOne) and statement.state in states:
                     found.update(final.name for final in states[statement.state].finals)
         for state in states.values():
             if any(stream.name in found for stream in flow.state_needs(state)):

@@ -13,7 +13,7 @@ from accel.ir.flow import made
 from accel.ir.nodes import For, Nest, Stream
 from accel.schedule.axes import loops
 from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
-from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
+from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
 from accel.schedule.rules import flatten, flip, keep, kind, named, original, pack, subdivide
 from accel.schedule.templates.blocks import Across, Blocks
 from accel.schedule.templates.column_scans import ColumnScans
@@ -59,12 +59,12 @@ def by_tiles(nest: Nest, found: Tile) -> Schedule:
 def by_columns(nest: Nest, found: Columns) -> Schedule:
     """A strip of columns innermost: rows of memory stream by, and each column's partial results are kept."""
     every = loops(nest)
-    schedule, maps = original(nest), len(every) - len(found.folds)
+    schedule, maps = _in_blocks_of(original(nest), found.lanes), len(every) - len(found.folds)
     for at in range(every.index(found.lanes), maps - 1):
         schedule = flip(schedule, at)
     for at in reversed(range(maps, len(every))):
         schedule = _in_order(schedule, at)
-    schedule = subdivide(schedule, maps - 1, STRIP)
+    schedule = _in_lanes(schedule, maps - 1, STRIP)
     return named(_kinds(_innermost(schedule, every.index(found.lanes))), Template.COLUMNS)
 
 
@@ -101,11 +101,13 @@ def _in_blocks(nest: Nest, found: Blocks) -> Schedule:
 
 
 def by_short_rows(nest: Nest, found: ShortRows) -> Schedule:
-    """A group of rows innermost, each folded in a lane of its own."""
+    """A group of rows innermost, each folded in a lane of its own; rows that are folded in order are lanes of that."""
     row = len(found.loops) - 1
-    schedule = _in_order(original(nest), row + 1)
-    schedule = _innermost(subdivide(schedule, row, GROUP), row)
-    return named(_across(_kinds(schedule), found.across, row + 1), Template.SHORT_ROWS)
+    schedule = _in_order(_in_blocks_of(original(nest), found.lanes), row + 1)
+    schedule = _in_lanes(schedule, row, GROUP)
+    inner = len([piece for piece in schedule.pieces if row in piece.axis.depths]) - 1
+    schedule = _innermost(schedule, row)
+    return named(_across(_kinds(schedule), found.across, row + inner), Template.SHORT_ROWS)
 
 
 def by_positions(nest: Nest, found: Positions) -> Schedule:
@@ -143,10 +145,24 @@ def _in_order(schedule: Schedule, at: int) -> Schedule:
     return schedule if against_subdividing(schedule, piece, lanes) else subdivide(schedule, at, lanes)
 
 
+def _in_blocks_of(schedule: Schedule, loop: For) -> Schedule:
+    """The states of a loop around others are kept as those of one that runs in vectors by itself."""
+    for state in loop.states:
+        if not state.monoid.exact:
+            schedule = keep(schedule, state.name, Accumulation.BLOCKS)
+    return schedule
+
+
+def _in_lanes(schedule: Schedule, at: int, size: Parameter) -> Schedule:
+    """Piece `at` in parts of which the innermost may run in lanes: of so many iterations, unless elements have an order."""
+    ordered = schedule.pieces[at].axis.role in ORDERS
+    return _in_order(schedule, at) if ordered else subdivide(schedule, at, size)
+
+
 def _innermost(schedule: Schedule, depth: int) -> Schedule:
-    """The inner part of the axis of this loop moves to the end."""
-    parts = [(piece.part, depth in piece.axis.depths) for piece in schedule.pieces]
-    for at in range(parts.index((Part.INNER, True)), len(parts) - 1):
+    """The inner part of the axis of this loop, or its lanes, moves to the end."""
+    parts = [piece.part in (Part.INNER, Part.LANE) and depth in piece.axis.depths for piece in schedule.pieces]
+    for at in range(parts.index(True), len(parts) - 1):
         schedule = flip(schedule, at)
     return schedule
 

@@ -1,11 +1,13 @@
 """Folds of short rows: lanes across the rows, so that a row of four elements does not cost what one of sixty does.
 
 In: a nest. Out: a `ShortRows`, or None. What is folded is loaded row by row and transposed in registers, as in `blocks`;
-then each lane folds a row of its own, in the order of docs/order.md.
+then each lane folds a row of its own, in the order of docs/order.md. What rows come to may be folded in turn, by the only loop
+around them: in lanes of the order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.ir import mentions
@@ -26,7 +28,7 @@ from accel.ir.places import asked, finds_place
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Constant
-from accel.schedule.legality import straight
+from accel.schedule.legality import any_order, straight
 from accel.schedule.steps import steps
 from accel.schedule.templates.blocks import Across, left_over, reads_across
 
@@ -41,9 +43,9 @@ LONGEST_SEARCH = 95
 class ShortRows:
     """How a nest folds short rows.
 
-    loops: those around the fold, outermost first; lanes run along the last one. before, after: the statements around the fold.
-    steps: those of the fold's loop once the tiles of `across` are full. places: the states that find only where an extreme
-    stands.
+    loops: those around the fold, outermost first; lanes run along the last one, which may have states if it is the only one.
+    before, after: the statements around the fold. steps: those of the fold's loop once the tiles of `across` are full. places:
+    the states that find only where an extreme stands.
     """
 
     loops: tuple[For, ...]
@@ -72,21 +74,20 @@ class ShortRows:
 
 def short_rows(nest: Nest) -> ShortRows | None:
     """How the nest runs with lanes across rows: if its innermost loop folds what is adjacent along it, and all loops around it
-    only repeat that."""
+    only repeat that, or one loop is around it and folds what it comes to."""
     levels = list(mentions.levels(nest))
     loops = [level.loop for level in levels if level.loop is not None]
-    if len(loops) < 2 or not all(map(_is_plain, loops)) or any(loop.states for loop in loops[:-1]):
+    if len(loops) < 2 or not all(map(_is_plain, loops)) or any(map(_has_statements, levels[1:-2])):
         return None
-    fold, outer = loops[-1], loops[-2]
-    if not fold.states or not all(map(_is_fold, fold.states)) or any(map(_has_statements, levels[:-2])):
+    *around, outer, fold = loops
+    if any(loop.states for loop in around) or (around and outer.states) or not all(map(_joins, outer.states)):
         return None
-    inside, around = (*fold.body.before, *fold.body.after), (*outer.body.before, *outer.body.after)
-    stepped = [s.state for s in inside if isinstance(s, ManyToOne)]
-    if any(s.when is not None for s in (*inside, *around)) or sorted(stepped) != sorted(s.name for s in fold.states):
+    inside, outside = (*fold.body.before, *fold.body.after), (*outer.body.before, *outer.body.after)
+    if not (fold.states and _folds(fold, inside) and _folds(outer, outside)):
         return None
     if not all(isinstance(s, OneToOne | Remap | Read | ManyToOne) for s in inside):
         return None
-    if not all(isinstance(s, OneToOne | Remap | Read | Write) for s in around):
+    if not all(isinstance(s, OneToOne | Remap | Read | Write | ManyToOne) for s in outside):
         return None
     across = reads_across((*outer.body.before, *inside), steps(nest), loops, outer, [fold])
     if not across:
@@ -99,6 +100,18 @@ def short_rows(nest: Nest) -> ShortRows | None:
 
 def _is_plain(loop: For) -> bool:
     return loop.direction is LoopDirection.UP and isinstance(loop.extent, Extent | Constant)
+
+
+def _folds(loop: For, statements: Sequence[LoopBody]) -> bool:
+    """Whether statements of a loop step its states, once an iteration, and no condition stands before any."""
+    steps = [s.state for s in statements if isinstance(s, ManyToOne)]
+    own = sorted(steps) == sorted(state.name for state in loop.states)
+    return own and all(map(_is_fold, loop.states)) and all(s.when is None for s in statements)
+
+
+def _joins(state: State) -> bool:
+    """Whether what rows come to may be folded in lanes: in any order, or in those of the order, one after the other."""
+    return any_order(state) or (state.monoid.commutes and not state.monoid.exact)
 
 
 def _is_fold(state: State) -> bool:

@@ -1,4 +1,5 @@
-"""Faults of windows: which nests fold some, in which order, how what they read is loaded, and what is known of bounds."""
+"""Faults of windows, and of folds of what they or short rows come to: which nests fold some, in which order, how what they read
+is loaded, and what is known of bounds."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from tests.mutation.fault import Fault
 
 _TEXT = "backends/llvm/templates/strips/window_text.py"
 _WINDOWS = ("tests/llvm/test_windows.py",)
+_NUMBERS = ("tests/llvm/test_outer_folds.py::test_numbers_of_rows_and_columns",)
 
 FAULTS = (
     Fault(
@@ -84,5 +86,47 @@ FAULTS = (
         "number = code.emit(f\"add i64 {code.emit(f'mul i64 {number}, {WRITTEN + 1}')}, {count}\")",
         'number = code.emit(f"add i64 {number}, {count}")',
         _WINDOWS,
+    ),
+    Fault(
+        "short rows are folded in turn whatever folds them",
+        "schedule/templates/short_rows.py",
+        "return any_order(state) or (state.monoid.commutes and not state.monoid.exact)",
+        "return True",
+        ("tests/llvm/test_outer_folds.py::test_what_does_not_run_in_lanes",),
+    ),
+    Fault(
+        "columns are folded in turn whatever folds them",
+        "schedule/templates/columns.py",
+        "return joins and _steps_its_own(loop) and not others",
+        "return _steps_its_own(loop) and not others",
+        ("tests/llvm/test_outer_folds.py::test_what_does_not_run_in_lanes",),
+    ),
+    Fault(
+        "each vector of short rows is the first of a block",
+        "backends/llvm/templates/short_rows.py",
+        "return self.outer.step(statement.state, values, active, at, start)",
+        "return self.outer.step(statement.state, values, active, at, at)",
+        _NUMBERS,
+    ),
+    Fault(
+        "lanes without a row are folded",
+        "backends/llvm/templates/short_rows.py",
+        "return self.outer.step(statement.state, values, active, at, start)",
+        "return self.outer.step(statement.state, values, None, at, start)",
+        _NUMBERS,
+    ),
+    Fault(
+        "lanes without a column are folded",
+        _TEXT,
+        "return self.outer.step(statement.state, values, mask, vector, start)",
+        "return self.outer.step(statement.state, values, None, vector, start)",
+        _NUMBERS,
+    ),
+    Fault(
+        "what columns come to is folded as one block",
+        "backends/llvm/states/outer_folds.py",
+        "with self._routine.count(low, high, BLOCK) as start:",
+        "with self._routine.count(low, high, 1 << 40) as start:",
+        ("tests/llvm/test_outer_folds.py::test_what_is_computed_of_indices",),
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.loops.durations import CHUNK_TIME
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.steps import STEP_TIME, is_known
@@ -17,6 +17,7 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
 from accel.ir import mentions
 from accel.ir.nodes import For
+from accel.labelled.meaning.order import BLOCK
 
 MOST_CHUNKS = 256
 """Of a loop whose chunks leave partial results, for which there is room on the stack."""
@@ -128,6 +129,26 @@ def in_parallel(text: NestText, levels: Levels, loop: For, name: str, extent: st
     threads = routine.load("i64", levels.view.address(THREADS))
     run_chunks(levels, f"@{name}_chunk", extent, chunk, threads, time)
     absorb_partials(text, levels, loop.states, partials, extent, chunk)
+
+
+def fold_in_chunks(text: NestText, levels: Levels, loop: For, name: str, least: int) -> None:
+    """Runs `@<name>_body` for all iterations of the outermost loop, whose records are in scope: as one call, or in parallel.
+
+    `least`: iterations of a chunk are a multiple of that, or of a block if the order of elements matters.
+    """
+    routine, code, extent = levels.routine, levels.routine.code, levels.extent(loop)
+    time = nanoseconds(text, levels, [loop], extent)
+    few, many, after = routine.label(), routine.label(), routine.label()
+    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), few, many)
+    routine.place(few)
+    records = levels.pointers[loop.states[0].name]
+    code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
+    routine.jump(after)
+    routine.place(many)
+    ordered = any(not state.monoid.exact for state in loop.states)
+    in_parallel(text, levels, loop, name, extent, BLOCK if ordered else least, time)
+    routine.jump(after)
+    routine.place(after)
 
 
 def _partial_chunk(text: NestText, loop: For, name: str) -> Routine:

@@ -48,6 +48,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():
+            if finding.lanes.states:
+                return [WindowStrips(text, finding)]
             strips = [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
             if any(map(in_order, finding.folds[-1].states)):
                 return strips

@@ -1,4 +1,7 @@
-"""Folds of short rows, some rows at a time: tiles are filled with them, transposed, and every lane folds a row."""
+"""Folds of short rows, some rows at a time: tiles are filled with them, transposed, and every lane folds a row.
+
+What rows come to may be folded in turn: then each lane steps an accumulator of the rows' loop, as lanes of a vector loop do.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
-from accel.backends.llvm.loops.chunks import leave_if_failed
+from accel.backends.llvm.loops.chunks import fold_in_chunks, leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
+from accel.backends.llvm.states.accumulators import Tools
+from accel.backends.llvm.states.outer_folds import OuterFolds
+from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.row_folds import RowFold
 from accel.backends.llvm.states.row_places import RowPlace
 from accel.backends.llvm.templates.launch import launch
@@ -44,6 +50,11 @@ class RowLoops:
 
     def run(self, levels: Levels) -> None:
         """All rows."""
+        if self._rows.lanes.states:
+            name = f"{self._text.name}_short_rows"
+            self._text.routines.append(self._body(name))
+            fold_in_chunks(self._text, levels, self._rows.lanes, name, self._group)
+            return
         code, parts, elements = levels.routine.code, "1", levels.extent(self._rows.fold)
         for loop in self._rows.loops:
             extent = levels.extent(loop)
@@ -55,6 +66,23 @@ class RowLoops:
         note_streaming(self._text, levels, elements, 1)
         launch(self._text, levels, f"@{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
 
+    def _body(self, name: str) -> Routine:
+        """`@<name>_body(frame, records, low, high)`: some rows, from the first of a block on, for the records."""
+        routine = Routine(f"void @{name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+        levels, code = Levels(self._text, routine, "ret void"), routine.code
+        folds, length = self._folds(levels), levels.extent(self._rows.fold)
+        with folds.outer.blocks("%low", "%high") as (start, end), routine.count(start, end, self._group) as low:
+            folds.fill(Piece(low, routine.least(code.emit(f"add i64 {low}, {self._group}"), end)), length, start)
+        code.line("ret void")
+        levels.memory.close()
+        return routine
+
+    def _folds(self, levels: Levels) -> _Folds:
+        rows = self._rows
+        most = {rows.lanes.index.name: self._group, rows.fold.index.name: rows.longest}
+        tiles = [Tile(levels, each, rows.lanes, [rows.fold], most) for each in rows.across]
+        return _Folds(levels, rows, tiles, self._lanes, [self._text.records[s.name] for s in rows.lanes.states])
+
     def _groups(self, levels: Levels, extent: str) -> str:
         code = levels.routine.code
         return code.emit(f"udiv i64 {code.emit(f'add i64 {extent}, {self._group - 1}')}, {self._group}")
@@ -64,18 +92,14 @@ class RowLoops:
         routine = Routine(f"void @{self._text.name}_short_rows(ptr %frame, i64 %low, i64 %high)")
         levels, rows, code = Levels(self._text, routine, "ret void"), self._rows, routine.code
         leave_if_failed(levels)
-        most = {rows.lanes.index.name: self._group, rows.fold.index.name: rows.longest}
-        tiles = [Tile(levels, each, rows.lanes, [rows.fold], most) for each in rows.across]
         extents = [levels.extent(loop) for loop in rows.loops]
         groups, length = self._groups(levels, extents[-1]), levels.extent(rows.fold)
-        folds = _Folds(levels, rows, tiles, self._lanes)
+        folds = self._folds(levels)
         with routine.count("%low", "%high") as number:
             low = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {groups}')}, {self._group}")
             self._bind_indices(levels, code.emit(f"udiv i64 {number}, {groups}"), extents)
             piece = Piece(low, routine.least(code.emit(f"add i64 {low}, {self._group}"), extents[-1]))
-            for tile in tiles:
-                tile.fill({rows.lanes.index.name: piece, rows.fold.index.name: Piece("0", length)})
-            folds.write(piece, length)
+            folds.fill(piece, length)
         code.line("ret void")
         levels.memory.close()
         return routine
@@ -90,15 +114,22 @@ class RowLoops:
 def _lanes(rows: ShortRows) -> int:
     """As many as fill a vector register with the widest elements that move."""
     widths = [each.read.array.element.bytes for each in rows.across]
-    widths += [final.type.bytes for state in rows.fold.states for final in state.finals]
+    widths += [final.type.bytes for s in (*rows.fold.states, *rows.lanes.states) for final in s.finals]
     widths += [statement.array.element.bytes for statement in rows.after if isinstance(statement, Write)]
     return max(8, min(32, REGISTER_BYTES // max(widths)))
 
 
 class _Folds:
-    """The rows of a group, folded in lanes."""
+    """The rows of a group, folded in lanes. outer: the records of the states of the rows' own loop, from `%records` on."""
 
-    def __init__(self, levels: Levels, rows: ShortRows, tiles: Sequence[Tile], lanes: int) -> None:
+    def __init__(
+        self,
+        levels: Levels,
+        rows: ShortRows,
+        tiles: Sequence[Tile],
+        lanes: int,
+        outer: Sequence[Record],
+    ) -> None:
         self._levels = levels
         self._rows = rows
         self._tiles = tiles
@@ -111,20 +142,25 @@ class _Folds:
             else RowFold(levels.routine, self._writer, self._functions, state, rows.longest)
             for state in rows.fold.states
         }
+        tools = Tools(levels.routine, self._writer, self._functions)
+        self.outer = OuterFolds(tools, outer, "%records")
 
-    def write(self, piece: Piece, length: str) -> None:
-        """All rows of a group whose tiles are full; the last vector under a mask if there are fewer rows than lanes."""
+    def fill(self, piece: Piece, length: str, start: str = "0") -> None:
+        """All rows of a group, each of that length; the last vector under a mask if there are fewer rows than lanes. `start`:
+        the row with which a block of the order begins."""
+        for tile in self._tiles:
+            tile.fill({self._rows.lanes.index.name: piece, self._rows.fold.index.name: Piece("0", length)})
         routine, code, lanes = self._levels.routine, self._levels.routine.code, self._writer.lanes
         position = routine.slot("i64")
         routine.store("i64", piece.low, position)
         with routine.advance(position, code.emit(f"sub i64 {piece.high}, {lanes - 1}"), lanes) as at:
-            self._vector(piece, at, length, None)
+            self._vector(piece, at, length, None, start)
         rest = routine.load("i64", position)
         with routine.when(code.emit(f"icmp slt i64 {rest}, {piece.high}")):
             mask = self._writer.first_lanes(code.emit(f"sub i64 {piece.high}, {rest}"))
-            self._vector(piece, rest, length, mask)
+            self._vector(piece, rest, length, mask, start)
 
-    def _vector(self, piece: Piece, at: str, length: str, mask: str | None) -> None:
+    def _vector(self, piece: Piece, at: str, length: str, mask: str | None, start: str) -> None:
         rows, made = self._rows, dict(self._levels.streams.made)
         made[rows.lanes.index.name] = Progression(at, 1)
         streams = Streams(self._memory, made)
@@ -132,6 +168,8 @@ class _Folds:
         def step(
             statement: ManyToOne, values: Sequence[Value], active: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
+            if statement.state in self.outer:
+                return self.outer.step(statement.state, values, active, at, start)
             # Lanes that are not active fold whatever stands there; nobody sees it.
             self._folds[statement.state].step(values, self._writer.one(made[rows.fold.index.name]))
             return (), ()

@@ -84,13 +84,20 @@ class StripStatements:
         return any(stream.name in self._varying for stream in flow.needed(statement))
 
     def in_lanes(
-        self, statements: Sequence[LoopBody], scope: Scope, vector: str, known: Mapping[str, Value], step: Step
+        self,
+        statements: Sequence[LoopBody],
+        scope: Scope,
+        vector: str,
+        known: Mapping[str, Value],
+        step: Step,
+        mask: str | None = None,
     ) -> dict[str, Value]:
-        """The statements that differ between columns, for one vector of them. Gives all streams that are known then."""
+        """The statements that differ between columns, for one vector of them, of which not all lanes need be columns (`mask`).
+        Gives all streams that are known then."""
         made = {**scope.made, **known, self._lanes.index.name: self.position(vector)}
         written = Statements(self.strip.writer, self.strip.memory, Streams(self.strip.memory, made), step)
         for statement in statements:
-            written.masked(statement, self._mask)
+            written.masked(statement, self._mask if mask is None else mask)
         return made
 
     def position(self, vector: str) -> Value:

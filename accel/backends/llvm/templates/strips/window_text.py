@@ -15,6 +15,9 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Progression, Value, Writer
 from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.states.accumulators import Tools
+from accel.backends.llvm.states.outer_folds import OuterFolds
+from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.templates.strips.accumulators import Fold, Lane, Row, Strip, subtrees
 from accel.backends.llvm.templates.strips.folds import LANES
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
@@ -31,25 +34,35 @@ Leaves: TypeAlias = Mapping[str, Sequence[Value]]
 @dataclass(frozen=True, slots=True)
 class _Here:
     """Where statements are written: what is the same for all columns; some vectors of these, by their first columns, each with
-    the streams that are known in it."""
+    the streams that are known in it; which lanes are columns (None: all); where the block of 4096 columns begins."""
 
     scope: Scope
     vectors: Sequence[str]
     known: Sequence[Mapping[str, Value]]
+    mask: str | None = None
+    start: str = "0"
 
 
 class WindowText(StripStatements):
     """Writes the folds of one strip. counts: how many elements loops fold, by their indices, where that is known. heavy:
-    vectors, and lanes of the order, are computed one by one."""
+    vectors, and lanes of the order, are computed one by one. outer: the records of what folds the columns."""
 
     def __init__(
-        self, columns: Columns, memory: Memory, writer: Writer, counts: Mapping[str, int], *, heavy: bool
+        self,
+        columns: Columns,
+        memory: Memory,
+        writer: Writer,
+        counts: Mapping[str, int],
+        outer: Sequence[Record] = (),
+        *,
+        heavy: bool,
     ) -> None:
         self._together = 1 if heavy else TOGETHER if host().processor.registers.many else TOGETHER // 2
         strip = Strip(memory.routine, writer, memory, Functions(writer, memory), self._together, str(self._together))
         super().__init__(columns.lanes, columns.varying(), strip, "0", "0")
         self._columns = columns
         self._counts = counts
+        self.outer = OuterFolds(Tools(memory.routine, writer, strip.functions), outer, "%records")
         # Around other folds the text of a step is long.
         self._at_once = {loop.index: 1 if heavy or loop is not columns.folds[-1] else LANES for loop in columns.folds}
         self._folds = {state.name: Fold(strip, state) for loop in columns.folds for state in loop.states}
@@ -71,19 +84,41 @@ class WindowText(StripStatements):
     def write(self, indices: Sequence[str], first: str, end: str, columns: str) -> None:
         """The columns first .. end-1 of a row of so many columns. indices: of the loops around."""
         routine, code, lanes = self.strip.routine, self.strip.routine.code, self.strip.writer.lanes
-        last = self._columns.last
-        scope = self.within(self._columns.outer, last, Streams(self.strip.memory, {}), indices)
-        scope = self.uniform(last.body.before, scope)
-        position = routine.slot("i64")
-        routine.store("i64", first, position)
-        whole = code.emit(f"sub i64 {end}, {self._together * lanes - 1}")
-        if self._together > 1:
-            with routine.advance(position, whole, self._together * lanes) as column:
-                vectors = [code.emit(f"add i64 {column}, {lanes * each}") for each in range(self._together)]
-                self._run(_Here(scope, vectors, [{}] * self._together), last, [{}] * self._together)
+        here = self._here(indices)
+        position = self._whole(here, first, end)
         lowest = code.emit(f"sub i64 {columns}, {lanes}")
         with routine.advance(position, end, lanes) as column:
-            self._run(_Here(scope, [routine.least(column, lowest)], [{}]), last, [{}])
+            self._run(replace(here, vectors=[routine.least(column, lowest)]), self._columns.last, [{}])
+
+    def fold(self, first: str, end: str, start: str) -> None:
+        """The columns first .. end-1 of the outermost loop, whose states take in what they come to; the block of 4096 columns
+        begins at `start`."""
+        routine, code, lanes = self.strip.routine, self.strip.routine.code, self.strip.writer.lanes
+        here = replace(self._here([]), start=start)
+        position = self._whole(here, first, end)
+        with routine.advance(position, code.emit(f"sub i64 {end}, {lanes - 1}"), lanes) as column:
+            self._run(replace(here, vectors=[column]), self._columns.last, [{}])
+        rest = routine.load("i64", position)
+        with routine.when(code.emit(f"icmp slt i64 {rest}, {end}")):
+            mask = self.strip.writer.first_lanes(code.emit(f"sub i64 {end}, {rest}"))
+            self._run(replace(here, vectors=[rest], mask=mask), self._columns.last, [{}])
+
+    def _here(self, indices: Sequence[str]) -> _Here:
+        """In the loops around, at these indices: no vector yet, of the one which will be written."""
+        last = self._columns.last
+        scope = self.within(self._columns.outer, last, Streams(self.strip.memory, {}), indices)
+        return _Here(self.uniform(last.body.before, scope), [], [{}])
+
+    def _whole(self, here: _Here, first: str, end: str) -> str:
+        """As many columns from the first one on as fill vectors side by side; where the next one's number stands."""
+        routine, code, count = self.strip.routine, self.strip.routine.code, self._together
+        lanes, position = self.strip.writer.lanes, routine.slot("i64")
+        routine.store("i64", first, position)
+        if count > 1:
+            with routine.advance(position, code.emit(f"sub i64 {end}, {count * lanes - 1}"), count * lanes) as column:
+                vectors = [code.emit(f"add i64 {column}, {lanes * each}") for each in range(count)]
+                self._run(replace(here, vectors=vectors, known=[{}] * count), self._columns.last, [{}] * count)
+        return position
 
     def _run(self, here: _Here, loop: For, held: Sequence[Leaves]) -> Sequence[Leaves]:
         """One iteration of a loop, whose index is known: what its states come to, with what is held of them."""
@@ -106,7 +141,7 @@ class WindowText(StripStatements):
     ) -> Sequence[Mapping[str, Value]]:
         """Statements that differ between columns, which step what is held. Gives what is known then."""
         return [
-            self.in_lanes(statements, here.scope, vector, known, self._folding(leaves))
+            self.in_lanes(statements, here.scope, vector, known, self._folding(leaves, vector, here.start), here.mask)
             for vector, known, leaves in zip(here.vectors, here.known, held, strict=True)
         ]
 
@@ -203,14 +238,20 @@ class WindowText(StripStatements):
         """What a loop's states come to by one more element; or by the first one, where nothing is held."""
         return self._run(replace(here, scope=here.scope.with_index(loop.index, element)), loop, held)
 
-    def _folding(self, held: dict[str, list[Value]]) -> Step:
-        """Steps the states; `held`: what they come to."""
+    def _folding(self, held: dict[str, list[Value]], vector: str, start: str) -> Step:
+        """Steps the states. `held`: what those of columns come to, from column `vector` on, of the block from `start` on."""
 
         def step(
             statement: ManyToOne, values: Sequence[Value], mask: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
+            if statement.state in self.outer:
+                return self.outer.step(statement.state, values, mask, vector, start)
             fold, before = self._folds[statement.state], held.get(statement.state)
-            held[statement.state] = fold.begin_with(values, mask) if before is None else fold.step(before, values, mask)
+            # Lanes that are no columns may hold anything.
+            active = None if statement.when is None else mask
+            held[statement.state] = (
+                fold.begin_with(values, active) if before is None else fold.step(before, values, active)
+            )
             return (), ()
 
         return step

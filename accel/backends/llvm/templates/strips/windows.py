@@ -8,19 +8,26 @@ that are compiled when they are first needed: of very few elements there is one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
-from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
+from accel.backends.llvm.loops.chunks import chunk_of, fold_in_chunks, run_chunks
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.states.outer_folds import functions
+from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.templates.strips.window_text import WindowText
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, THREADS
+from accel.ir.nodes import Stream
+from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import LONGEST_ROW, Columns, widths
 
 VECTORS = 16
@@ -41,6 +48,10 @@ SIDE_BY_SIDE = 16
 out of caches. (Zen 4, sums of 100,000 columns: 16 rows take 0.8 of that time, 32 1.1, 63 twice as long.)"""
 
 
+_FUNCTION = Stream("windows: function", I64)
+"""A word of the frame: the function that was found. No stream of a nest has a space."""
+
+
 class WindowStrips:
     """One nest in strips of neighbouring results."""
 
@@ -50,7 +61,9 @@ class WindowStrips:
         self._lanes = REGISTER_BYTES // max(widths(columns))
         self._heavy = weight(text.nest) >= HEAVY
         self._numbers = 1 if self._heavy or len(columns.folds) > 2 else (WRITTEN + 1) ** len(columns.folds)
-        self._most = columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
+        self._most = (
+            BLOCK if columns.lanes.states else columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
+        )
         self._name = f"{text.name}_windows"
 
     def applies(self, levels: Levels) -> str:
@@ -71,10 +84,15 @@ class WindowStrips:
     def run(self, levels: Levels) -> None:
         """All strips as chunks, by a function that is compiled at the first such launch."""
         routine, code = levels.routine, levels.routine.code
-        late = Late(self._name, self._numbers, lambda number: [self._chunk(number)])
+        late = Late(self._name, self._numbers, self._routines)
         self._text.routines.append(late.found())
         self._text.late.append(late)
         function = late.address(routine, self._number(levels))
+        if self._columns.lanes.states:
+            levels.view.keep(_FUNCTION.name, I64, code.emit(f"ptrtoint ptr {function} to i64"))
+            self._text.routines.append(self._body())
+            fold_in_chunks(self._text, levels, self._columns.lanes, self._name, VECTORS * self._lanes)
+            return
         columns = levels.own_extent(self._columns.lanes)
         units = code.parts(columns, str(VECTORS * self._lanes))
         elements = code.emit(f"sitofp i64 {columns} to double")
@@ -107,11 +125,37 @@ class WindowStrips:
         few = code.emit(f"icmp sle i64 {folded}, {WRITTEN}")
         return code.emit(f"select i1 {few}, i64 {number}, i64 0")
 
-    def _chunk(self, number: int) -> Routine:
-        """`@<name>(frame, low, high)`: some strips, by the function of this number."""
-        counts = dict[str, int]()
+    def _body(self) -> Routine:
+        """`@<name>_body(frame, records, low, high)`, which calls the function that was found."""
+        routine = Routine(f"void @{self._name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)", hot=False)
+        word = FrameView(routine, self._text.frame).stream(_FUNCTION)
+        function = routine.code.emit(f"inttoptr i64 {word} to ptr")
+        routine.code.line(f"call void {function}(ptr %frame, ptr %records, i64 %low, i64 %high)")
+        routine.code.line("ret void")
+        return routine
+
+    def _routines(self, number: int) -> Sequence[Routine]:
+        """The function of this number, and what it calls."""
+        counts, digits = dict[str, int](), number
         for loop in reversed(self._columns.folds if number else ()):
-            number, counts[loop.index.name] = divmod(number, WRITTEN + 1)
+            digits, counts[loop.index.name] = divmod(digits, WRITTEN + 1)
+        records = [self._text.records[state.name] for state in self._columns.lanes.states]
+        return [self._folding(counts, records), *functions(records)] if records else [self._chunk(counts)]
+
+    def _folding(self, counts: Mapping[str, int], records: Sequence[Record]) -> Routine:
+        """`@<name>(frame, records, low, high)`: some columns, from the first of a block on, for the records."""
+        routine = Routine(f"void @{self._name}(ptr %frame, ptr %records, i64 %low, i64 %high)")
+        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
+        memory, code, size = Memory(view, writer, "ret void", None), routine.code, VECTORS * self._lanes
+        text = WindowText(self._columns, memory, writer, counts, records, heavy=self._heavy)
+        with text.outer.blocks("%low", "%high") as (start, end), routine.count(start, end, size) as first:
+            text.fold(first, routine.least(code.emit(f"add i64 {first}, {size}"), end), start)
+        code.line("ret void")
+        memory.close()
+        return routine
+
+    def _chunk(self, counts: Mapping[str, int]) -> Routine:
+        """`@<name>(frame, low, high)`: some strips. counts: how many elements loops fold, where there is code for that."""
         routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
         memory = Memory(view, writer, "ret void", None)
