@@ -39,6 +39,9 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
         1,
         lambda: A.minimum(A.sum(shifted())),
     ),
+    "folds of windows of two dimensions": (1, 1, lambda: A.sum(A.sum(windows()))),
+    "folds of windows of which each channel has its own weights": (1, 1, lambda: A.maximum(A.sum(depthwise()))),
+    "a product whose rows begin elsewhere, and a fold of its rows": (2, 1, lambda: A.minimum(A.sum(of_indices(1)))),
     "a product and a map of it": (1, 1, lambda: A.map(A.exp, matrix() @ matrix())),
     "a fold of pairs and a fold of what it makes": (1, 1, lambda: A.sum(A.sum(A.outer(floats(), floats())))),
     "a product of maps": (1, 1, lambda: A.map(A.exp, matrix()) @ matrix()),
@@ -56,9 +59,19 @@ def matrix() -> Any:
     return A.use(MATRIX)
 
 
-def of_indices() -> Any:
+def of_indices(first: int = 0) -> Any:
     xs, ys = matrix(), A.use(MATRIX * 2)
-    return A.generate(A.index(9, 9, 9), lambda ix: xs[ix[0], ix[2]] - ys[ix[1], ix[2]])
+    return A.generate(A.index(9 - first, 9, 9), lambda ix: xs[ix[0] + first, ix[2]] - ys[ix[1], ix[2]])
+
+
+def windows() -> Any:
+    xs, weights = matrix(), A.use(MATRIX[:3, :3].copy())
+    return A.generate(A.index(7, 7, 3, 3), lambda ix: xs[ix[0] + ix[2], ix[1] + ix[3]] * weights[ix[2], ix[3]])
+
+
+def depthwise() -> Any:
+    xs, weights = matrix(), A.use(MATRIX[:3].copy())
+    return A.generate(A.index(7, 9, 3), lambda ix: xs[ix[0] + ix[2], ix[1]] * weights[ix[2], ix[1]])
 
 
 def shifted() -> Any:

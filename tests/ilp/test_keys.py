@@ -53,6 +53,8 @@ def changed(graph: Graph) -> Iterator[tuple[str, Graph]]:
         yield f"sites of {place}", replace(graph, edges=(*rest, replace(edge, sites=edge.sites + 1)))
         yield f"passes of {place}", replace(graph, edges=(*rest, replace(edge, passes=edge.passes + 1)))
         yield f"inside of {place}", replace(graph, edges=(*rest, replace(edge, inside=not edge.inside)))
+        other = replace(edge, everywhere=not edge.everywhere)
+        yield f"everywhere of {place}", replace(graph, edges=(*rest, other))
     for place in range(len(graph.before)):
         yield f"before {place} gone", replace(graph, before=graph.before[:place] + graph.before[place + 1 :])
     for array in graph.results:
@@ -74,7 +76,9 @@ def test_every_field_of_a_graph_is_in_its_key() -> None:
         "label", "kind", "arrays", "iteration", "name", "backward", "exclusive", "exact", "shrinking", "operations", "loops",
         "filtered", "random", "placed",
     }  # fmt: skip
-    assert {field.name for field in fields(Edge)} == {"array", "consumer", "role", "sites", "inside", "passes"}
+    assert {field.name for field in fields(Edge)} == {
+        "array", "consumer", "role", "sites", "inside", "passes", "everywhere",
+    }  # fmt: skip
     assert {field.name for field in fields(Graph)} == {"nodes", "edges", "before", "results"}
 
 
@@ -123,3 +127,19 @@ def test_program_keys_tell_neighbours_apart_where_they_count() -> None:
     assert program_key(one, True) != program_key(other, True)
     assert graph_key(build(one), None) == graph_key(build(other), None)
     assert graph_key(build(one, count_passes=True), None) != graph_key(build(other, count_passes=True), None)
+
+
+def test_keys_tell_windows_from_what_moves_with_some_indices_only() -> None:
+    xs = A.use(XS)
+
+    def window(ix: A.Exp[tuple[int, int, int]]) -> A.Exp[Any]:
+        i, j, k = A.unindex(ix)
+        return xs[i + j + k]
+
+    def factor(ix: A.Exp[tuple[int, int, int]]) -> A.Exp[Any]:
+        i, j, _ = A.unindex(ix)
+        return xs[i + j + j]
+
+    one, other = (program((A.generate((3, 3, 3), each),)) for each in (window, factor))
+    assert program_key(one, False) != program_key(other, False)
+    assert graph_key(build(one), None) != graph_key(build(other), None)

@@ -16,11 +16,10 @@ from accel.ilp.problem.function_key import FunctionKey
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.labelled.array import Array, Extent, Label, SizeVariable
-from accel.labelled.nodes import Operation, Program
-from accel.labelled.operations import describe
-from accel.labelled.programs import functions
+from accel.labelled.nodes import Program
+from accel.labelled.operations import Described, describe
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, While
-from accel.labelled.scalars.neighbours import places
+from accel.labelled.scalars.neighbours import has_index_functions, places
 
 Key: TypeAlias = tuple[Hashable, ...]
 
@@ -68,9 +67,9 @@ def graph_key(graph: Graph, sizes: Mapping[SizeVariable, int] | None) -> Canonic
     made = len(position)
     found.append(len(graph.edges))
     for edge in graph.edges:
-        array = edge.array
+        array, how = edge.array, (edge.sites, edge.inside, edge.passes, edge.everywhere)
         place = position.setdefault(array.label, len(position))
-        found += (place, array.leaf, position[edge.consumer], edge.role.value, edge.sites, edge.inside, edge.passes)
+        found += (place, array.leaf, position[edge.consumer], edge.role.value, *how)
         if place >= made:
             found.append(array.element.name)
             _extents(array.shape, number, found)
@@ -106,9 +105,10 @@ def program_key(program: Program, count_passes: bool) -> Key:
         for binding in current.bindings:
             found += (binding.label, binding.after)
             _made(binding.arrays, found)
-            _operation(binding.operation, found, pending)
-            if count_passes:
-                for function in functions(binding.operation):
+            described = describe(binding.operation)
+            _operation(described, found, pending)
+            if count_passes or has_index_functions(described):
+                for function in described.functions:
                     found += (function.parameters, places(function))
         found.append(Program)  # ends what sizes a function may mention
         _read(current.results, found)
@@ -138,9 +138,9 @@ def _sizes(extents: Iterable[Extent], found: list[Hashable]) -> None:
     found.append(None)
 
 
-def _operation(operation: Operation, found: list[Hashable], pending: list[Program]) -> None:
+def _operation(described: Described, found: list[Hashable], pending: list[Program]) -> None:
     """All that its description says: nothing else of an operation is looked at. What it visits is the shape of an array."""
-    kind, name, reads, functions, flags, _, parts, extents, binds = describe(operation)
+    kind, name, reads, functions, flags, _, parts, extents, binds = described
     found += (kind, name, flags, len(reads), len(functions))
     for array, role in reads:
         found += (array.label, array.leaf, role)

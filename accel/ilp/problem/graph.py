@@ -55,7 +55,8 @@ class Edge:
     """`consumer` reads `array`.
 
     sites: of an indexed array, how many loads of it the scalar functions hold. inside: all of them are known to be in bounds.
-    passes: over the array that these loads are; neighbours are one (`labelled/scalars/neighbours.py`).
+    passes: over the array that these loads are; neighbours are one (`labelled/scalars/neighbours.py`). everywhere: a function
+    of three indices or more loads it at a place that moves with each of them.
     """
 
     array: Array
@@ -64,6 +65,7 @@ class Edge:
     sites: int = field(default=1, compare=False)
     inside: bool = field(default=True, compare=False)
     passes: int = field(default=1, compare=False)
+    everywhere: bool = field(default=False, compare=False)
 
 
 def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
@@ -73,7 +75,8 @@ def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
         before = found.get(edge)
         if before is not None:
             sites, passes = edge.sites + before.sites, edge.passes + before.passes
-            edge = replace(edge, sites=sites, inside=edge.inside and before.inside, passes=passes)
+            inside, everywhere = edge.inside and before.inside, edge.everywhere or before.everywhere
+            edge = replace(edge, sites=sites, inside=inside, passes=passes, everywhere=everywhere)
         found[edge] = edge
     return tuple(found.values())
 

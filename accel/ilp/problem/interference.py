@@ -4,7 +4,8 @@ In: the operations of a graph. Out: for pairs of them, how many bytes could be m
 Tables that are read at random share the caches, and a random read of what is read at random waits for it. A scan of what a
 filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. A fold of that, unless it is
 exact, stores it a second time, in blocks of the order. A product of matrices runs in tiles, but not row by row, as a fold of
-its rows would have it: schedules run both some rows at a time. Figures: docs/benchmarks/optimum.md.
+its rows would have it: schedules run both some rows at a time. Windows are no products: where their functions of indices load
+moves with every index. Figures: docs/benchmarks/optimum.md.
 """
 
 from __future__ import annotations
@@ -80,14 +81,15 @@ def _readers_of_products(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
 
 
 def _repeated(graph: Graph, product: Node) -> int:
-    """How many arrays with fewer dimensions than an operation it reads: those of gathers beyond maps, and matrices, or larger
-    ones, of which functions of all indices read elements."""
+    """How many arrays with fewer dimensions than an operation it reads, each element several times: those of gathers beyond
+    maps, and matrices, or larger ones, of which functions of all indices read elements, but for windows."""
     rank, found = len(product.iteration), 0
     for node in _producers(graph, product):
         if node.kind is Kind.GATHER and not node.random:
             found += graph.rank_of_sources(node.label) < rank
         if node.kind in {Kind.MAP, Kind.GENERATE}:
-            read = {edge.array for edge in graph.inputs[node.label] if edge.role is Role.INDEX}
+            every = graph.inputs[node.label]
+            read = {edge.array for edge in every if edge.role is Role.INDEX and not edge.everywhere}
             found += sum(1 < len(array.shape) < rank for array in read)
     return found
 

@@ -14,7 +14,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.nodes import Operation
-from accel.labelled.operations import Kind, Role, describe
+from accel.labelled.operations import Described, Kind, Role, describe
 from accel.labelled.scalar import Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
 _Atom: TypeAlias = Union[Variable, SizeVariable]
@@ -41,6 +41,24 @@ def passes(operation: Operation) -> Mapping[Array, int]:
         for function in described.functions:
             found.get(array, set()).discard(_own(function, len(array.shape)))
     return {array: len(different) for array, different in found.items()}
+
+
+def has_index_functions(described: Described) -> bool:
+    """Whether it is asked of an operation where its functions load: of those of three indices or more."""
+    return described.kind is Kind.GENERATE and any(len(each.parameters) > 2 for each in described.functions)
+
+
+def loaded_everywhere(described: Described) -> frozenset[Array]:
+    """The arrays that functions of three indices or more load at a place that moves with each of these, as windows are:
+    `x[i + a, j]` of i, j and a."""
+    if not has_index_functions(described):
+        return frozenset()
+    return frozenset(
+        array
+        for function in described.functions
+        for array, place in places(function)
+        if {atom for slope in place for atom, _ in slope}.issuperset(function.parameters)
+    )
 
 
 def places(function: Function) -> frozenset[tuple[Array, Place]]:

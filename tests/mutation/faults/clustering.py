@@ -284,8 +284,8 @@ FAULTS = (
     Fault(
         "the key of a graph has no sites",
         "ilp/cache/keys.py",
-        "edge.role.value, edge.sites, edge.inside, edge.passes)",
-        "edge.role.value, edge.inside, edge.passes)",
+        "(edge.sites, edge.inside, edge.passes, edge.everywhere)",
+        "(edge.inside, edge.passes, edge.everywhere)",
         (_KEYS,),
     ),
     Fault(
@@ -294,5 +294,26 @@ FAULTS = (
         "found.append(statement.operator)",
         "found.append(Compute)",
         (_KEYS,),
+    ),
+    Fault(
+        "windows are products of matrices",
+        "labelled/scalars/neighbours.py",
+        "if {atom for slope in place for atom, _ in slope}.issuperset(function.parameters)",
+        "if False",
+        ("tests/ilp/test_interference.py",),
+    ),
+    Fault(
+        "an array that is loaded along some indices only is no factor",
+        "labelled/scalars/neighbours.py",
+        "if {atom for slope in place for atom, _ in slope}.issuperset(function.parameters)",
+        "if place",
+        ("tests/ilp/test_interference.py",),
+    ),
+    Fault(
+        "plans are kept whatever functions of indices load where",
+        "ilp/cache/keys.py",
+        "if count_passes or has_index_functions(described):",
+        "if count_passes:",
+        ("tests/ilp/test_keys.py",),
     ),
 )
