@@ -17,6 +17,7 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.protocol import compiled
 from accel.explanation.explain import subject
 from accel.settings import Settings
+from tests import untyped
 from tests.llvm import nests
 from tests.llvm.processors import processor
 from tests.marks import long, numbers_of_threads, one_in, slow
@@ -68,6 +69,32 @@ def check(program: Program, expected: Program, arrays: Sequence[Numbers]) -> Non
 @pytest.mark.parametrize("shape", one_in(2, [(shape,) for shape in SHAPES]))
 def test_transposes(kind: ScalarType, shape: tuple[int, int]) -> None:
     check(A.transpose, np.transpose, [nests.numbers(kind, shape[0] * shape[1], 1).reshape(shape)])
+
+
+def turned(x: A.Acc[Any], more: int = 0) -> A.Acc[Any]:
+    """A transpose as a function of indices; of fewer rows than there are, or of more."""
+    rows, columns = A.unindex(A.shape(x))
+
+    def element(ix: A.Exp[Any]) -> A.Exp[Any]:
+        i, j = A.unindex(ix)
+        return x[A.index(j, i)]
+
+    return A.generate(A.index(columns + more, rows), element)
+
+
+@pytest.mark.parametrize("shape", one_in(3, [(shape,) for shape in SHAPES if 0 not in shape]))
+def test_transposes_by_functions_of_indices(shape: tuple[int, int]) -> None:
+    some = nests.numbers(F32, shape[0] * shape[1], 3).reshape(shape)
+    check(turned, np.transpose, [some])
+    check(lambda x: A.map(lambda e: e * 2, turned(x)), lambda x: 2 * x.T, [some])
+    check(lambda x, y: A.zipWith(A.add, turned(x), y), lambda x, y: x.T + y, [some, some.T.copy()])
+    check(lambda x: turned(x, -1), lambda x: x[:, :-1].T, [some])
+
+
+def test_transposes_by_functions_of_indices_that_lie_outside() -> None:
+    for backend in ("llvm", "interpreter"):
+        with pytest.raises(A.AccelIndexError):
+            untyped.run(turned(A.use(np.ones((40, 50), np.float32)), 1), backend=backend)
 
 
 @slow

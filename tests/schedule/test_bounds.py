@@ -63,7 +63,7 @@ def text(program: Function) -> str:
 
 def test_what_is_not_proved_is_a_bound() -> None:
     (nest,) = nests(loops_of(distances))
-    reading, (bound,) = without_checks(nest, tiles=True)
+    reading, (bound,) = without_checks(nest, reads=True)
     reads = {s.out.name: s.array for s in statements(reading) if isinstance(s, Read)}
     assert list(reads) == ["e2_p0", "e2_p1"]
     assert (bound.less, bound.more) == tuple(Linear.of(reads[name].shape[1]) for name in reads)
@@ -73,7 +73,7 @@ def test_what_is_not_proved_is_a_bound() -> None:
 
 def test_computed_indices_stay_loads() -> None:
     *_, nest = nests(loops_of(halved))
-    reading, (bound,) = without_checks(nest, tiles=True)
+    reading, (bound,) = without_checks(nest, reads=True)
     assert [s.out.name for s in statements(reading) if isinstance(s, Read)] == ["e3_p0_r0", "e3_p0_r1"]
     assert bound.less == Linear.of(bound.around[0])
     assert text(halved).splitlines()[-1] == "in bounds if n0 <= n2"

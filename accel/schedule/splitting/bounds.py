@@ -3,8 +3,8 @@
 A function that loads `ys[j, k]` or `xs[i + k]` checks each index, unless it is proved that no loop is longer than the array
 allows. But what such an index is at least and at most is known before anything runs, and all iterations do run. In: a nest.
 Out: the same without these checks, and what has to hold of extents for that; where it does not hold, the nest is an error at
-one of its own checks. In nests that run in tiles, loads at the indices of loops alone are reads then: to what looks for factors
-it does not matter how an index was written.
+one of its own checks. In nests that run in tiles or blocks, loads at the indices of loops alone are reads then: to what looks
+for factors, or for what runs across, it does not matter how an index was written.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class _Sum:
         return _Sum(self.fixed.plus(other.fixed.times(factor)), moving)
 
 
-def without_checks(nest: Nest, *, tiles: bool) -> tuple[Nest, tuple[Bound, ...]]:
-    """The nest without such checks, and its bounds. tiles: whether it may run in tiles. A nest that finds out sizes is left as
-    it is."""
+def without_checks(nest: Nest, *, reads: bool) -> tuple[Nest, tuple[Bound, ...]]:
+    """The nest without such checks, and its bounds. reads: whether what is loaded at the indices of loops alone becomes
+    reads. A nest that finds out sizes is left as it is."""
     if nest.counts:
         return nest, ()
-    found = _Checks(tiles)
+    found = _Checks(reads)
     levels: list[Level] = []
     for level in mentions.levels(nest):
         parts = [tuple(new for each in some for new in found.without(each)) for some in (level.before, level.after)]
@@ -71,8 +71,8 @@ def without_checks(nest: Nest, *, tiles: bool) -> tuple[Nest, tuple[Bound, ...]]
 class _Checks:
     """What is found on the way from the outermost level to the innermost."""
 
-    def __init__(self, tiles: bool) -> None:
-        self._tiles = tiles
+    def __init__(self, reads: bool) -> None:
+        self._reads = reads
         self._extents: dict[Stream, Extent] = {}
         self._depth = 0
         self._sums: dict[str, _Sum] = {}
@@ -111,7 +111,7 @@ class _Checks:
             place = tuple(
                 indices[operand] for operand in each.index if isinstance(operand, Variable) and operand in indices
             )
-            if self._tiles and len(place) == len(each.index):
+            if self._reads and len(place) == len(each.index):
                 reads[each.out] = Read(
                     Stream(f"{statement.outs[0].name}_r{len(reads)}", each.out.type), each.array, place
                 )

@@ -54,8 +54,10 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
     """Those of a nest."""
     match machine:
         case Processor():
-            unchecked, bounds = without_checks(nest, tiles=tile(nest) is not None)
-            return replace(_on_processor(unchecked, tile(unchecked)), nest=nest, bounds=bounds)
+            unchecked, bounds = without_checks(nest, reads=tile(nest) is not None)
+            read, _ = without_checks(nest, reads=True)
+            found = read if blocks(read) is not None else unchecked
+            return replace(_on_processor(found, tile(found)), nest=nest, bounds=bounds)
         case WorkItems():
             return NestSchedules(nest, _ways(nest, machine))
         case _:

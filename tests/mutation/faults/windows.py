@@ -88,6 +88,13 @@ FAULTS = (
         _WINDOWS,
     ),
     Fault(
+        "what a function of indices loads across rows is left to the function",
+        "schedule/templates/choose.py",
+        "found = read if blocks(read) is not None else unchecked",
+        "found = unchecked",
+        ("tests/llvm/test_blocks.py::test_transposes_by_functions_of_indices",),
+    ),
+    Fault(
         "short rows are folded in turn whatever folds them",
         "schedule/templates/short_rows.py",
         "return any_order(state) or (state.monoid.commutes and not state.monoid.exact)",
