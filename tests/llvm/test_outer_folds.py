@@ -149,6 +149,40 @@ def test_what_is_computed_of_indices(kind: ScalarType, count: int) -> None:
         check(windows, arrays, COLUMNS)
 
 
+def apart(points: Given, centres: Given) -> Given:
+    """The distances of points in a plane, written out, with what is loaded for every second point alone."""
+
+    def distance(ix: Given) -> Given:
+        i, k = A.unindex(ix)
+        x, y = points[A.index(i, 0)] - centres[A.index(k, 0)], points[A.index(i, 1)] - centres[A.index(k, 1)]
+        return x * x + A.cond(i % 2 == 0, y * points[A.index(i, 2)], y)
+
+    return A.generate(A.index(A.unindex(A.shape(points))[0], A.unindex(A.shape(centres))[0]), distance)
+
+
+@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("count", one_in(2, [1, 5, 17, 40]))
+def test_what_lies_apart_is_loaded_before(kind: ScalarType, count: int) -> None:
+    for points in (300, BLOCK + 40):
+        some, centres = matrix(kind, points, 3), matrix(kind, count, 2)
+        for given in (some, np.asfortranarray(some), some[::-1], np.repeat(some, 2, 0)[::2]):
+            check(lambda x, c: A.sum(A.minimum(apart(x, c))), [given, centres], COLUMNS)
+        check(lambda x, c: A.argmin(apart(x, c)), [some, centres], "_windows_found(i64")
+        check(lambda x, c: A.sum(apart(x, c)), [some, centres], "_windows_found(i64")
+
+
+def test_nothing_is_loaded_where_nothing_is_folded() -> None:
+    """What lies outside is no error then."""
+    points, centres = A.use(np.ones((3, 3), np.float32)), A.use(np.ones((0, 2), np.float32))
+
+    def element(ix: Given) -> Given:
+        i, k = A.unindex(ix)
+        return points[A.index(i, 0)] * centres[A.index(k, 0)]
+
+    built = A.sum(A.generate(A.index(1000, A.unindex(A.shape(centres))[0]), element))
+    assert untyped.run(built, backend="llvm").tolist() == [0.0] * 1000
+
+
 def test_folds_of_two_dimensions_in_lanes() -> None:
     image, weights = matrix(F32, 40, 700), matrix(F32, 3, 5)
 

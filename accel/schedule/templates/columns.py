@@ -86,7 +86,7 @@ def columns(nest: Nest) -> Columns | None:
             break
         last = around[-1]
         reading = _reading(around[place], last, folds)
-        if reading is not None:
+        if reading is not None and not (reading.across and reading.beside):
             if not reading.across and any(map(in_order, folds[-1].states)):
                 return None
             longest = None if reading.across else LONGEST_ROW if reading.apart else BLOCK
@@ -148,35 +148,40 @@ def _in_lanes(state: State, step: ManyToOne) -> bool:
 def runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:
     """Whether what the folds read and write, and what differs between iterations of a loop, lies along that loop only."""
     reading = _reading(loop, last, folds)
-    return reading is not None and reading.across and not reading.windows
+    return reading is not None and reading.across and not reading.windows and not reading.beside
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """How memory lies along a loop. across: folds go across that. windows: folds go along it as well, as in `x[i + k]`. apart:
-    some windows begin further from each other than one element."""
+    some windows begin further from each other than one element. beside: something is read that is the same for all that is
+    folded, but not adjacent, as of `x[i, 0]`."""
 
     across: bool
     windows: bool
     apart: bool
+    beside: bool
 
 
 def _reading(loop: For, last: For, folds: Sequence[For]) -> _Reading | None:
     """How it does for what the folds read and write, and what differs between iterations of the loop; None if it does not."""
     varying = dependent([loop.index.name], last.body)
     folded = dependent([each.index.name for each in folds], last.body)
-    across = windows = apart = False
+    across = windows = apart = beside = False
     for statement in inside(folds[0].body):
         for places in _accesses(statement, loop.index.name, varying, folded):
             *others, end = places or [_FIXED]
             if not any(place.varies for place in places):
+                continue
+            if any(place.varies for place in others) and not any(place.folds for place in places):
+                beside = True
                 continue
             if any(place.varies for place in others) or not end.varies or (end.folds and end.step is None):
                 return None
             windows = windows or end.folds
             apart = apart or (end.folds and end.step not in (-1, 1))
             across = across or any(place.folds for place in others)
-    return _Reading(across, windows, apart)
+    return _Reading(across, windows, apart, beside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,20 @@ FAULTS = (
         ("tests/llvm/test_blocks.py::test_transposes_by_functions_of_indices",),
     ),
     Fault(
+        "what lies apart, and is the same for all that is folded, is in the way",
+        "schedule/templates/columns.py",
+        "and not any(place.folds for place in places):",
+        "and False:",
+        ("tests/llvm/test_outer_folds.py::test_what_lies_apart_is_loaded_before",),
+    ),
+    Fault(
+        "what differs between elements that are folded is loaded before",
+        "schedule/templates/cpu/loaded_before.py",
+        "if not (isinstance(a, Stream) and a.name in own)}",
+        "if True}",
+        ("tests/llvm/test_outer_folds.py::test_what_lies_apart_is_loaded_before",),
+    ),
+    Fault(
         "short rows are folded in turn whatever folds them",
         "schedule/templates/short_rows.py",
         "return any_order(state) or (state.monoid.commutes and not state.monoid.exact)",

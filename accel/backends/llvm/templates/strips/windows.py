@@ -29,6 +29,7 @@ from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import LONGEST_ROW, Columns, widths
+from accel.schedule.templates.cpu.loaded_before import loaded_before
 
 VECTORS = 16
 """Of a strip: of so many neighbouring results."""
@@ -57,7 +58,7 @@ class WindowStrips:
 
     def __init__(self, text: NestText, columns: Columns) -> None:
         self._text = text
-        self._columns = columns
+        self._columns = loaded_before(columns)
         self._lanes = REGISTER_BYTES // max(widths(columns))
         self._heavy = weight(text.nest) >= HEAVY
         self._numbers = 1 if self._heavy or len(columns.folds) > 2 else (WRITTEN + 1) ** len(columns.folds)
