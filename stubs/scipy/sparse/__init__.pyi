@@ -1,4 +1,6 @@
-"""What examples/pagerank.py, components.py and conjugate_gradients.py call."""
+"""What examples/pagerank.py, components.py and conjugate_gradients.py call, and benchmarks/segments.py."""
+
+from typing import Self
 
 import numpy as np
 
@@ -11,4 +13,5 @@ class csr_matrix:
     data: _Floats
     nnz: int
     def __init__(self, arg1: tuple[_Floats, tuple[_Ints, _Ints]], shape: tuple[int, int]) -> None: ...
-    def __matmul__(self, other: _Floats) -> _Floats: ...
+    def astype(self, dtype: type[np.floating]) -> Self: ...
+    def __matmul__(self, other: np.ndarray[tuple[int], np.dtype[np.floating]]) -> _Floats: ...

@@ -6,7 +6,7 @@ keep what they have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.values import Uniform, Value
@@ -72,7 +72,7 @@ class ShortFolds:
         self._scans.end()
         group.finish(outside, totals, has_more(group.writer, self._counts, "0"))
 
-    def _folded_in_lanes(self) -> Mapping[str, Sequence[Value]]:
+    def _folded_in_lanes(self) -> dict[str, Sequence[Value]]:
         """What each state comes to where each lane makes its own elements."""
         group = self._group
         statements = group.statements(self._made, self._step)
