@@ -12,7 +12,8 @@ import pytest
 from tests.marks import require_device
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+STAGES = [page for folder in ("llvm", "opencl") for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *STAGES]
 REFERENCE = "reference.md"
 """Made from docstrings, whose examples `tests/ast/test_docstrings.py` runs."""
 
@@ -24,9 +25,11 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 @pytest.mark.solver
 @pytest.mark.opencl
 @pytest.mark.llvm
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != REFERENCE], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name != REFERENCE], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_examples_print_what_the_page_says(page: Path) -> None:
-    if page.name == "opencl.md":
+    if "opencl" in page.parts or page.name == "opencl.md":
         require_device()
     text = page.read_text(encoding="utf-8")
     # A fence ends an example's expected output, which doctest does not know.
@@ -72,7 +75,8 @@ def anchors(page: Path) -> set[str]:
 
 def test_the_index_names_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert not [page.name for page in PAGES[1:] if page.name != "index.md" and f"({page.name})" not in index]
+    named = [page.relative_to(ROOT / "docs") for page in PAGES[1:] if page.name != "index.md"]
+    assert not [page for page in named if f"({page})" not in index]
 
 
 def test_the_page_of_benchmarks_names_every_page_of_figures() -> None:
