@@ -113,4 +113,18 @@ FAULTS = (
         "waiting.copy(made, self.view(buffer, shape))\n        return self.view(buffer, shape)",
         (f"{_RUN}::test_results_are_fresh_and_contiguous",),
     ),
+    Fault(
+        "what others refer to is spare",
+        "backends/llvm/machine/references_text.py",
+        "%only = icmp eq i32 %references, 1",
+        "%only = icmp sge i32 %references, 1",
+        ("tests/llvm/test_spares.py",),
+    ),
+    Fault(
+        "a block of which there is another view is spare",
+        "backends/llvm/machine/references_text.py",
+        "%alone = icmp eq i32 %others, 1",
+        "%alone = icmp sge i32 %others, 1",
+        ("tests/llvm/test_spares.py",),
+    ),
 )

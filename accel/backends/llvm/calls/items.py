@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from math import prod
 from typing import assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, copies, moves, series_parts
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.names import sorter_symbol
-from accel.backends.llvm.calls.writer import FAIL, Writer
+from accel.backends.llvm.calls.writer import FAIL, Writer, kind_of
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.series import LONGEST_BYTES, Together
 from accel.backends.llvm.sorting.order import Order
@@ -21,6 +23,9 @@ from accel.ir.copies import Copy
 from accel.ir.divisions import MOST_ROWS, divides
 from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, Sort, View
 from accel.labelled.array import Array, Shape
+
+SPARE_BYTES = 1 << 14
+"""Of an array that is kept for the next one of its kind, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
     parts = {part.start: part for part in series_parts(items, [each.series for _, each in functions.series])}
     ends = {part.end: f"behind{part.end}" for part in parts.values()}
     moved, movable = moves(items), copies(items)
+    writer.spares = _spares(items)
     for position, item in enumerate((*items, None)):
         if position in ends:
             routine.jump(ends[position])
@@ -173,11 +179,49 @@ def _all_fit(writer: Writer, rooms: Sequence[Array]) -> str:
     return fits
 
 
+def _spares(items: Sequence[Item]) -> frozenset[Array]:
+    """The kinds of small arrays that turns of loops make again and again: NumPy takes long to make one."""
+    starts = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
+    turned = [
+        items[starts[item.mark] : position]
+        for position, item in enumerate(items)
+        if isinstance(item, Jump) and starts[item.mark] < position
+    ]
+    made = {output for turn in turned for item in turn if isinstance(item, Launch) for output in item.nest.outputs}
+    return frozenset(kind_of(output.array) for output in made if _is_small(output))
+
+
+def _is_small(output: Output) -> bool:
+    """Whether it is known what room the array takes, and that it is little."""
+    shape = output.array.shape
+    if any(extent.variable is not None for extent in shape) or output.capacity != tuple([(e,) for e in shape]):
+        return False
+    return prod(extent.offset for extent in shape) * output.array.element.bytes <= SPARE_BYTES
+
+
 def _set_fresh(writer: Writer, array: Array, extents: Sequence[str]) -> None:
-    """Makes new memory the array's."""
-    taken = writer.taken(array.element, extents)
-    writer.require_reference(taken)
-    writer.set(array, taken)
+    """Makes new memory the array's, or a spare one."""
+    spare = writer.spare(array)
+    with nullcontext() if spare is None else _unless_spare(writer, array, spare):
+        taken = writer.taken(array.element, extents)
+        writer.require_reference(taken)
+        writer.set(array, taken)
+
+
+@contextmanager
+def _unless_spare(writer: Writer, array: Array, spare: Array) -> Iterator[None]:
+    """Around the writing of what makes an array's buffer, which runs if there is none to spare."""
+    routine, kept = writer.routine, writer.buffer(spare)
+    use, fresh, after = (routine.label() for _ in range(3))
+    routine.branch(writer.code.emit(f"icmp ne ptr {kept}, null"), use, fresh)
+    routine.place(use)
+    routine.store("ptr", "null", writer.place(spare))
+    writer.set(array, kept)
+    routine.jump(after)
+    routine.place(fresh)
+    yield
+    routine.jump(after)
+    routine.place(after)
 
 
 def _run(writer: Writer, functions: Functions, nest: Nest) -> None:
@@ -298,7 +342,8 @@ def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
     words += [("ptr", writer.buffer(array)) for array in text.arrays]
     words += [("i64", writer.sized(variable)) for variable in text.sizes]
     outcome = writer.call(symbol, words)
-    writer.drop(series.passed)
+    for array in series.passed:  # shorter than others of the kind
+        writer.set(array, "null")
     # A check that failed is found again, by the nest that it stands in; an exception ends the call.
     wrong = code.emit(f"icmp eq i64 {outcome}, {INTERRUPTED}")
     error = code.emit(f"icmp ne ptr {code.emit('call ptr @PyErr_Occurred()')}, null")

@@ -21,8 +21,16 @@ BUFFERS = "<buffers>"
 """Stands for how many buffers there are until all is written."""
 
 
+def kind_of(array: Array) -> Array:
+    """What stands for all arrays of the same elements and shape: one with a label that none of these has."""
+    return Array(-1, 0, array.element, array.shape)
+
+
 class Writer:
-    """A function under construction. `%buffers` and `%sizes` are its lists; in `%extents` and `%block` it passes to others."""
+    """A function under construction. `%buffers` and `%sizes` are its lists; in `%extents` and `%block` it passes to others.
+
+    `spares`: the kinds of arrays of which one that is dropped is kept for the next one.
+    """
 
     def __init__(self) -> None:
         self.slots = Slots()
@@ -30,6 +38,7 @@ class Writer:
         self.code = self.routine.code
         self.elements: set[ScalarType] = set()
         self.sorts: list[Order] = []
+        self.spares: frozenset[Array] = frozenset()
         self._spoils = False
         self._rank = 1
         self._words = 1
@@ -124,9 +133,18 @@ class Writer:
         self.set(array, buffer)
 
     def drop(self, arrays: Sequence[Array]) -> None:
-        """Drops the buffers of some arrays."""
+        """Drops the buffers of some arrays, or keeps them for the next array of the kind."""
         for array in arrays:
-            self.set(array, "null")
+            spare = self.spare(array)
+            if spare is None:
+                self.set(array, "null")
+            else:
+                self.code.line(f"call void @accel_keep(ptr {self.place(array)}, ptr {self.place(spare)})")
+
+    def spare(self, array: Array) -> Array | None:
+        """What stands for a spare buffer of the array's elements and shape, if there is such a thing."""
+        spare = kind_of(array)
+        return spare if spare in self.spares else None
 
     def element(self, element: ScalarType) -> str:
         """The descriptor, as functions take it."""

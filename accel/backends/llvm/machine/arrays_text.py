@@ -26,7 +26,8 @@ IMPORTS = (
 """What the text uses of Python's C interface."""
 
 EXPORTS = (
-    "accel_take", "accel_arguments", "accel_is", "accel_is_of", "accel_view", "accel_result", "accel_set", "accel_release",
+    "accel_take", "accel_arguments", "accel_is", "accel_is_of", "accel_view", "accel_result", "accel_set", "accel_keep",
+    "accel_release",
     "accel_otherwise", "accel_python_take", "accel_python_clear",
 )  # fmt: skip
 
@@ -34,7 +35,7 @@ EXPORTS = (
 def arrays_text() -> str:
     """The module. It imports `IMPORTS`, NumPy's `PyArray_NewFromDescr` and `PyArray_SetBaseObject`, and the addresses of
     `@array_type`, `@bytes_type` (uint8's descriptor) and `@blocks` (`LIST_BYTES`, all zero at first)."""
-    return _DECLARATIONS + fields_text() + _NEW + blocks_text() + _ARRAYS + references_text()
+    return _DECLARATIONS + fields_text() + _NEW + blocks_text() + _ARRAYS + references_text(FLAGGED)
 
 
 _DECLARATIONS = """@array_type = external global i8

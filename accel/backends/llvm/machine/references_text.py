@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def references_text() -> str:
-    """Functions for the module of `arrays_text.py`."""
-    return _REFERENCES + _PYTHON
+def references_text(flagged: int) -> str:
+    """Functions for the module of `arrays_text.py`. `flagged`: the flags of a new array."""
+    return _REFERENCES.replace("FLAGGED", str(flagged)) + _PYTHON
 
 
 _REFERENCES = """
@@ -18,6 +18,50 @@ entry:
   br i1 %none, label %done, label %drop
 drop:
   call void @Py_DecRef(ptr %old)
+  br label %done
+done:
+  ret void
+}
+
+; Drops what a place holds; or puts it into the place %spare, if that is empty, nothing else refers to the object, and no other
+; object has its memory: it is an array that some function of this module has made and nobody has seen.
+define void @accel_keep(ptr %place, ptr %spare) #0 {
+entry:
+  %x = load ptr, ptr %place
+  store ptr null, ptr %place
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %look
+look:
+  %full = load ptr, ptr %spare
+  %empty = icmp eq ptr %full, null
+  %references = load i32, ptr %x
+  %only = icmp eq i32 %references, 1
+  %flags = call i32 @flags(ptr %x)
+  %needed = and i32 %flags, FLAGGED
+  %plain = icmp eq i32 %needed, FLAGGED
+  %unseen = and i1 %empty, %only
+  %may = and i1 %unseen, %plain
+  br i1 %may, label %memory, label %drop
+memory:
+  %base = call ptr @base(ptr %x)
+  %own = icmp eq ptr %base, null
+  br i1 %own, label %keep, label %block
+block:
+  %type = call ptr @type(ptr %base)
+  %array = icmp eq ptr %type, @array_type
+  br i1 %array, label %bytes, label %drop
+bytes:
+  %element = call ptr @element(ptr %base)
+  %is_block = icmp eq ptr %element, @bytes_type
+  %others = load i32, ptr %base
+  %alone = icmp eq i32 %others, 1
+  %free = and i1 %is_block, %alone
+  br i1 %free, label %keep, label %drop
+keep:
+  store ptr %x, ptr %spare
+  ret void
+drop:
+  call void @Py_DecRef(ptr %x)
   br label %done
 done:
   ret void
