@@ -2,7 +2,7 @@
 
 An iteration takes as long as its instructions or as its bytes, whichever is longer: instructions in vectors as wide as
 registers, bytes from the level of memory where all that the nest visits has room. In: a nest and its plan. Out: numbers, and
-LLVM text of doubles. docs/llvm.md has the estimates beside what was measured. No result depends on them.
+LLVM text of doubles. docs/llvm/threads.md has the estimates beside what was measured. No result depends on them.
 """
 
 from __future__ import annotations
