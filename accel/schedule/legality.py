@@ -35,6 +35,16 @@ def any_order(state: State) -> bool:
     return state.monoid.exact and state.monoid.neutral is not None
 
 
+def in_lanes_of_order(state: State) -> bool:
+    """Whether elements go to the lanes of docs/order.md, which join in the end: the operator commutes, and the order shows."""
+    return state.monoid.commutes and not state.monoid.exact
+
+
+def in_order(state: State) -> bool:
+    """Whether the elements of a fold are combined one after the other in each lane of the order, as they stand."""
+    return not state.monoid.exact and not state.monoid.commutes
+
+
 def straight(function: Function) -> bool:
     """Whether a function may be computed for lanes that hold anything: no loads, no loops."""
     return not any(isinstance(s, scalar.Load | scalar.While) for s in function_statements(function))

@@ -167,3 +167,25 @@ def test_an_index_out_of_bounds_is_an_error_in_its_piece_only() -> None:
 def test_what_is_stored_past_the_caches_is_cut() -> None:
     given = vectors([5_000_001, 12, 4_999_987, 3])
     np.testing.assert_array_equal(A.runN(chain, threads=2)(*given), np.concatenate(given))
+
+
+@pytest.mark.parametrize("doublings", [3, 4, 5, 50])
+def test_an_index_plus_many_extents_is_compared_as_it_is(doublings: int) -> None:
+    """Of so many that the sum could wrap around no cut is made."""
+
+    def chosen(xs: Vector, bound: A.Acc[A.Scalar[np.int64]]) -> Vector:
+        def element(ix: A.Exp[tuple[int]], x: A.Exp[np.float32]) -> A.Exp[np.float32]:
+            size = A.length(xs)
+            many = size
+            for _ in range(doublings):
+                many = many + many
+            other = xs[size - 1 - ix[0]]
+            return A.cond(ix[0] + many < A.the(bound), x * other, xs[ix[0] // 2] - other / x)
+
+        return A.imap(element, xs)
+
+    xs = np.arange(1024, dtype=np.float32) + 1
+    assert pieces_of(chosen, xs, np.int64(0)) == [2 if doublings < 5 else 0]
+    for bound in ((1024 << doublings) + 5, 2**60 + 5):
+        wanted = A.runN(chosen, backend="interpreter")(xs, np.int64(bound))
+        np.testing.assert_array_equal(A.runN(chosen, threads=1)(xs, np.int64(bound)), wanted)

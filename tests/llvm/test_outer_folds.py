@@ -12,6 +12,7 @@ import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I64, ScalarType
 from accel.labelled.meaning.order import BLOCK
 from tests import untyped
+from tests.guard_pages import guarded_copy
 from tests.llvm import nests
 from tests.llvm.test_short_rows import matrix
 from tests.marks import long, numbers_of_threads, one_in, slow
@@ -173,7 +174,8 @@ def test_what_lies_apart_is_loaded_before(kind: ScalarType, count: int) -> None:
 
 def test_nothing_is_loaded_where_nothing_is_folded() -> None:
     """What lies outside is no error then."""
-    points, centres = A.use(np.ones((3, 3), np.float32)), A.use(np.ones((0, 2), np.float32))
+    none: np.ndarray[Any, np.dtype[np.float32]] = guarded_copy(True, np.ones((0, 2), np.float32))
+    points, centres = A.use(np.ones((3, 3), np.float32)), A.use(none)
 
     def element(ix: Given) -> Given:
         i, k = A.unindex(ix)

@@ -15,6 +15,7 @@ from accel.backends.protocol import HostArray
 from accel.errors import AccelIndexError
 from tests import untyped
 from tests.guard_pages import guarded_copy
+from tests.llvm.processors import compile_again
 from tests.marks import one_in
 from tests.run.test_segments import same
 
@@ -83,6 +84,13 @@ def test_folds(fold: str, kind: type[np.generic], lengths: str) -> None:
     agrees(FOLDS[fold], numbers(kind, counts.sum()), counts)
 
 
+@pytest.mark.parametrize("fold", list(FOLDS))
+def test_all_of_these_are_computed_as_a_row(fold: str, rows: list[ShortRow], monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_again(monkeypatch)
+    untyped.runN(FOLDS[fold], threads=1)(numbers(np.float32, 40), np.full(8, 5))
+    assert rows
+
+
 def products(x: Vector, columns: Vector, values: Vector, n: Vector) -> Vector:
     """A sparse matrix times a vector."""
     return A.foldSeg(A.add, 7, A.zipWith(A.mul, values, A.gather(columns, x)), n)
@@ -122,3 +130,16 @@ def test_nothing_is_read_outside_of_the_array(at_end: bool) -> None:
             untyped.runN(FOLDS["sums"], threads=1)(xs, lengths),
             untyped.runN(FOLDS["sums"], backend="interpreter")(xs, lengths),
         )
+
+
+@pytest.mark.parametrize("segments", [7, 8, 9, 40])
+def test_elements_of_no_segment_are_not_asked_for(segments: int) -> None:
+    """What stands before the first offset asks for elements that there are not."""
+    columns = np.array([*[-1] * 12, 3])
+    offsets = np.array([12, *[13] * segments])
+
+    def product(x: Vector, columns: Vector, values: Vector, offsets: Vector) -> Vector:
+        return A.foldSegOffsets(A.add, 0, A.zipWith(A.mul, values, A.gather(columns, x)), offsets)
+
+    found = untyped.runN(product, threads=1)(np.arange(60.0), columns, np.ones(13), offsets)
+    assert found.tolist() == [3.0] + [0.0] * (segments - 1)

@@ -32,13 +32,16 @@ MOST = 24
 LONGEST = 400
 """Machine instructions of all pieces together, about: compilers take long for more."""
 
+SMALL = 1 << 48
+"""No constant that is added to an index is as great, and no extent."""
+
+SUMMANDS = 24
+"""Constants and extents that are added to an index, together."""
+
 FAR = 1 << 60
-"""No index is as great, nor is one plus or minus some extents and constants."""
+"""No index is as great, nor is one plus or minus so many summands."""
 
 _FAR, _BEFORE = constant(I64, FAR), constant(I64, -FAR)
-
-SMALL = 1 << 48
-"""Above constants that are added to indices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +80,20 @@ class _Cutting:
         """It recurses for each cut, of which there are few."""
         within = {stream.name for statement in statements for stream in made(statement)}
         for number, statement in enumerate(statements):
-            if not isinstance(statement, OneToOne) or not any(map(_is_dear, function_statements(statement.function))):
+            if not isinstance(statement, OneToOne) or not any(map(_is_heavy, function_statements(statement.function))):
                 continue
             for known, holds, at in _Comparisons(statement, self._every[-1].index, within).all():
                 if not self._left:
                     return statements
-                below, above = (self._where(statements, number, {known: truth}) for truth in (holds, not holds))
+                below, above = (self._knowing(statements, number, {known: truth}) for truth in (holds, not holds))
                 more = _cost(below) + _cost(above) - _cost(statements)
-                if max(_dear(below), _dear(above)) < _dear(statements) and self._size + more <= LONGEST:
+                if max(_heavy(below), _heavy(above)) < _heavy(statements) and self._size + more <= LONGEST:
                     self._left -= 1
                     self._size += more
                     return Cut(at, statement.arguments, self.pieces(below), self.pieces(above))
         return statements
 
-    def _where(
+    def _knowing(
         self, statements: Sequence[LoopBody], number: int, known: Mapping[scalar.Operand, bool]
     ) -> tuple[LoopBody, ...]:
         """The statements where a variable of the function of one of them is known."""
@@ -110,12 +113,13 @@ def _cost(statements: Sequence[LoopBody]) -> int:
     return len(statements) + sum(work(function_statements(function), INSTRUCTIONS) for function in functions)
 
 
-def _dear(statements: Sequence[LoopBody]) -> int:
+def _heavy(statements: Sequence[LoopBody]) -> int:
     functions = [each.function for each in statements if isinstance(each, OneToOne)]
-    return sum(_is_dear(statement) for function in functions for statement in function_statements(function))
+    return sum(_is_heavy(statement) for function in functions for statement in function_statements(function))
 
 
-def _is_dear(statement: scalar.Statement) -> bool:
+def _is_heavy(statement: scalar.Statement) -> bool:
+    """Whether a statement loads, branches or loops."""
     return not isinstance(statement, Compute)
 
 
@@ -124,6 +128,8 @@ class _Shifted:
     """The loop's index, with constants, extents and their sums added, or taken away where the flag is false."""
 
     added: tuple[tuple[scalar.Operand, bool], ...] = ()
+    summands: int = 0
+    """How many constants and extents these are."""
 
 
 _BELOW: Mapping[Operator, tuple[bool, int]] = {
@@ -145,7 +151,7 @@ class _Comparisons:
     within: set[str]
     _shifted: dict[scalar.Operand, _Shifted] = field(default_factory=dict)
     _fixed: set[scalar.Operand] = field(default_factory=set)
-    _small: set[scalar.Operand] = field(default_factory=set)
+    _sums: dict[scalar.Operand, int] = field(default_factory=dict)
     _kept: list[scalar.Statement] = field(default_factory=list)
 
     def all(self) -> Iterator[tuple[Variable, bool, Function]]:
@@ -159,8 +165,8 @@ class _Comparisons:
             match statement:
                 case Compute(out, operator, operands) if all(map(self._is_fixed, operands)):
                     self._keep(statement, out)
-                    if operator in (Operator.ADD, Operator.SUB) and all(map(self._is_small, operands)):
-                        self._small.add(out)
+                    if operator in (Operator.ADD, Operator.SUB):
+                        self._sums[out] = sum(map(self._summands, operands))
                 case Compute(out, operator, (left, right)):
                     yield from self._computed(out, operator, left, right)
                 case Load(out, _, index) if all(map(self._is_fixed, index)) and (not index or statement.inside):
@@ -177,10 +183,11 @@ class _Comparisons:
     def _is_fixed(self, operand: scalar.Operand) -> bool:
         return not isinstance(operand, Variable) or operand in self._fixed
 
-    def _is_small(self, operand: scalar.Operand) -> bool:
+    def _summands(self, operand: scalar.Operand) -> int:
+        """How many constants and extents an operand is the sum of; more than `SUMMANDS` if it is none."""
         if isinstance(operand, Constant):
-            return operand.type is I64 and abs(int(operand.value)) < SMALL
-        return isinstance(operand, Extent) or operand in self._small
+            return 1 if operand.type is I64 and abs(int(operand.value)) < SMALL else SUMMANDS + 1
+        return 1 if isinstance(operand, Extent) else self._sums.get(operand, SUMMANDS + 1)
 
     def _computed(
         self, out: Variable, operator: Operator, left: scalar.Operand, right: scalar.Operand
@@ -193,24 +200,25 @@ class _Comparisons:
         if found is None or not self._is_fixed(right):
             return
         if operator in (Operator.ADD, Operator.SUB):
-            if self._is_small(right) and len(found.added) < MOST:
-                self._shifted[out] = _Shifted((*found.added, (right, operator is Operator.ADD)))
+            summands = found.summands + self._summands(right)
+            if summands <= SUMMANDS:
+                self._shifted[out] = _Shifted((*found.added, (right, operator is Operator.ADD)), summands)
         elif operator in _BELOW:
             holds, behind = _BELOW[operator]
-            there: list[tuple[Operator, scalar.Operand]] = [(Operator.MIN, _FAR), (Operator.MAX, _BEFORE)]
-            there += [(Operator.SUB if added else Operator.ADD, each) for each, added in found.added]
-            yield out, holds, self._at([*there, (Operator.ADD, constant(I64, behind))], right)
+            steps: list[tuple[Operator, scalar.Operand]] = [(Operator.MIN, _FAR), (Operator.MAX, _BEFORE)]
+            steps += [(Operator.SUB if added else Operator.ADD, each) for each, added in found.added]
+            yield out, holds, self._at([*steps, (Operator.ADD, constant(I64, behind))], right)
 
-    def _at(self, there: Sequence[tuple[Operator, scalar.Operand]], first: scalar.Operand) -> Function:
+    def _at(self, steps: Sequence[tuple[Operator, scalar.Operand]], first: scalar.Operand) -> Function:
         """The function that gives where the cut is: what is done to a number; of a bool, before or behind everything."""
         function = self.statement.function
         number, statements = highest_variable(function), list(self._kept)
-        if not there:
+        if not steps:
             number += 1
             out = Variable(number, I64)
             statements.append(Compute(out, Operator.SELECT, (first, _FAR, _BEFORE)))
             first = out
-        for operator, other in there:
+        for operator, other in steps:
             number += 1
             out = Variable(number, I64)
             statements.append(Compute(out, operator, (first, other)))

@@ -35,7 +35,7 @@ from accel.labelled import scalar
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant
-from accel.schedule.legality import any_order, straight
+from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
 
 LONGEST_ROW = 63
 """Elements of the longest row that is folded so where memory does not ask for it, and neighbouring results lie apart: windows,
@@ -89,7 +89,10 @@ def columns(nest: Nest) -> Columns | None:
         if reading is not None and not (reading.across and reading.beside):
             if not reading.across and any(map(in_order, folds[-1].states)):
                 return None
-            longest = None if reading.across else LONGEST_ROW if reading.apart else BLOCK
+            if around[place].states:
+                longest: int | None = BLOCK
+            else:
+                longest = None if reading.across else LONGEST_ROW if reading.apart else BLOCK
             return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
     return None
 
@@ -128,14 +131,9 @@ def _steps_its_own(loop: For) -> bool:
 def _folds_columns(loop: For, folds: Sequence[For]) -> bool:
     """Whether a loop folds what columns come to in lanes of its own: in those of the order, or in any order. Columns whose
     elements are combined one after the other wait in rows, one for all columns of a strip, which is not written for this."""
-    joins = all(any_order(s) or (s.monoid.commutes and not s.monoid.exact) for s in loop.states)
+    joins = all(any_order(state) or in_lanes_of_order(state) for state in loop.states)
     others = any(in_order(state) for each in folds for state in each.states)
     return joins and _steps_its_own(loop) and not others
-
-
-def in_order(state: State) -> bool:
-    """Whether the elements of a fold are combined one after the other in each lane of the order, as they stand."""
-    return not state.monoid.exact and not state.monoid.commutes
 
 
 def _in_lanes(state: State, step: ManyToOne) -> bool:

@@ -28,7 +28,7 @@ from accel.ir.places import asked, finds_place
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Constant
-from accel.schedule.legality import any_order, straight
+from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
 from accel.schedule.steps import steps
 from accel.schedule.templates.blocks import Across, left_over, reads_across
 
@@ -66,7 +66,7 @@ class ShortRows:
         """Elements of the longest row for which this is faster than a row alone: those that do not fill the order's lanes, of
         states that vectors can fold."""
         states = self.fold.states
-        if not all(state.monoid.exact or state.monoid.commutes for state in states):
+        if any(map(in_order, states)):
             return LONGEST
         search = bool(self.places)
         return min(LONGEST_SEARCH if search and s.monoid.exact else lanes(s.types) - 1 for s in states)
@@ -111,7 +111,7 @@ def _folds(loop: For, statements: Sequence[LoopBody]) -> bool:
 
 def _joins(state: State) -> bool:
     """Whether what rows come to may be folded in lanes: in any order, or in those of the order, one after the other."""
-    return any_order(state) or (state.monoid.commutes and not state.monoid.exact)
+    return any_order(state) or in_lanes_of_order(state)
 
 
 def _is_fold(state: State) -> bool:

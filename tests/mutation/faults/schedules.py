@@ -195,6 +195,13 @@ FAULTS = (
         _CUTS,
     ),
     Fault(
+        "a cut is made however many extents are added to the index",
+        "schedule/splitting/pieces.py",
+        "if summands <= SUMMANDS:",
+        "if summands > 0:",
+        _CUTS,
+    ),
+    Fault(
         "a cut wraps around where a number from data is large",
         "schedule/splitting/pieces.py",
         "(Operator.MIN, _FAR), (Operator.MAX, _BEFORE)",

@@ -41,9 +41,16 @@ FAULTS = (
     Fault(
         "a row of less elements than a vector has begins before the array",
         "backends/llvm/states/segments/short_row.py",
-        "icmp sge i64 {self._from}, 0",
+        "icmp sge i64 {self._from}, {self._since(apart)}",
         "icmp sge i64 {self._from}, -1000",
         (f"{_IN_A_ROW}::test_nothing_is_read_outside_of_the_array",),
+    ),
+    Fault(
+        "a row of less elements than a vector has begins with elements of no segment",
+        "backends/llvm/states/segments/short_row.py",
+        "icmp sge i64 {self._from}, {self._since(apart)}",
+        "icmp sge i64 {self._from}, 0",
+        (f"{_IN_A_ROW}::test_elements_of_no_segment_are_not_asked_for",),
     ),
     Fault(
         "elements of short segments join those that no lane has",
@@ -55,8 +62,8 @@ FAULTS = (
     Fault(
         "segments with one element more than the order has lanes are folded in lanes",
         "backends/llvm/states/segments/short_row.py",
-        "self.shortest = min(lanes(state.types)",
-        "self.shortest = 1 + min(lanes(state.types)",
+        "self.longest = min(lanes(state.types)",
+        "self.longest = 1 + min(lanes(state.types)",
         (f"{_IN_A_ROW}::test_folds",),
     ),
     Fault(

@@ -15,6 +15,7 @@ from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.meaning.products import steps
+from accel.schedule.legality import in_lanes_of_order
 
 
 class RowFold:
@@ -38,7 +39,7 @@ class RowFold:
 
     def _has_lanes(self) -> bool:
         """Whether elements go to the lanes of the order, which join in the end."""
-        return not self._state.monoid.exact and self._state.monoid.commutes
+        return in_lanes_of_order(self._state)
 
     def begin(self) -> None:
         """Before the first element."""

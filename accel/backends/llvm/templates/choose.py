@@ -19,10 +19,11 @@ from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.strips.windows import WindowStrips
 from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.errors import AccelInternalError
+from accel.schedule.legality import in_order
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
-from accel.schedule.templates.columns import Columns, in_order
+from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.row_groups import RowGroups

@@ -28,7 +28,8 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
 from accel.ir.nodes import Read, Stream
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.templates.columns import Columns, in_order, inside, widths
+from accel.schedule.legality import in_order
+from accel.schedule.templates.columns import Columns, inside, widths
 
 ROW_BYTES = 1 << 14
 """Of a row of accumulators of a wide strip: a few of them stay in the first cache while rows of arrays stream by."""

@@ -16,6 +16,7 @@ from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegme
 from accel.backends.llvm.states.segments.group import SegmentGroup, joined
 from accel.ir.nodes import ManyToOne, State
 from accel.labelled.meaning.products import steps
+from accel.schedule.legality import in_lanes_of_order
 
 
 class _FewFold:
@@ -24,7 +25,7 @@ class _FewFold:
     def __init__(self, writer: Writer, functions: Functions, state: State) -> None:
         self._writer, self._functions, self._state = writer, functions, state
         self._steps = steps(state.merge, state.monoid, state.types, state.products)
-        self._ordered = not state.monoid.exact and state.monoid.commutes
+        self._ordered = in_lanes_of_order(state)
         self._partial: list[Sequence[Value]] = []
 
     def step(self, values: Sequence[Value], mask: str) -> None:
@@ -33,8 +34,8 @@ class _FewFold:
             self._partial.append(self._functions.apply(self._steps.first, values, None))
             return
         (held,) = self._partial
-        joined = self._functions.apply(self._steps.following, [*held, *values], None)
-        self._partial = [self._chosen(mask, joined, held)]
+        both = self._functions.apply(self._steps.following, [*held, *values], None)
+        self._partial = [self._chosen(mask, both, held)]
 
     def total(self, group: SegmentGroup, masks: Sequence[str]) -> Sequence[Value]:
         """All elements of each row that has some; `masks`: the lanes that have more than 0, 1, … elements."""

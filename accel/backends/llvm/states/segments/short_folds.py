@@ -15,7 +15,7 @@ from accel.backends.llvm.states.segments.lane_folds import LaneFold, has_more
 from accel.backends.llvm.states.segments.short_row import ShortRow, depends_on_places_alone
 from accel.ir.nodes import ManyToOne
 
-SHORTEST = 16
+LONGEST = 16
 """Elements of the longest of some segments that are folded so, where each lane makes its own elements."""
 
 
@@ -27,7 +27,7 @@ class ShortFolds:
         self._row = ShortRow(group) if depends_on_places_alone(group.loop) else None
         states = () if self._row is not None else group.inner.states
         self._folds = {
-            state.name: LaneFold(group.routine, group.writer, group.functions, state, SHORTEST) for state in states
+            state.name: LaneFold(group.routine, group.writer, group.functions, state, LONGEST) for state in states
         }
         self._made: dict[str, Value] = {}
         self._counts = ""
@@ -55,7 +55,7 @@ class ShortFolds:
         vector = group.writer.code.type(I64)
         name = f"llvm.vector.reduce.smax.v{group.lanes}i64"
         self._longest = group.routine.code.call(name, "i64", [vector], [f"{vector} {self._counts}"])
-        most = SHORTEST if self._row is None else self._row.shortest
+        most = LONGEST if self._row is None else self._row.longest
         short = group.routine.code.emit(f"icmp sle i64 {self._longest}, {most}")
         if self._row is None:
             return short

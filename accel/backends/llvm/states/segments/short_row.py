@@ -21,6 +21,7 @@ from accel.ir import flow
 from accel.ir.nodes import For, LoopDirection, ManyToOne, State
 from accel.labelled.meaning.order import lanes
 from accel.labelled.meaning.products import steps
+from accel.schedule.legality import in_order
 
 LOADED = 8
 """Elements of each segment that are loaded at once: a power of two."""
@@ -52,11 +53,11 @@ def depends_on_places_alone(loop: For) -> bool:
     own |= {loop.index.name, inner.index.name}
     own -= {stream.name for stream in found.outs}
     needed = {stream.name for statement in inside for stream in flow.needed(statement)}
-    return own.isdisjoint(needed) and all(state.monoid.exact or state.monoid.commutes for state in inner.states)
+    return own.isdisjoint(needed) and not any(map(in_order, inner.states))
 
 
 class ShortRow:
-    """The elements of groups of segments that follow each other, of which none has more than `shortest`."""
+    """The elements of groups of segments that follow each other, of which none has more than `longest`."""
 
     def __init__(self, group: SegmentGroup) -> None:
         self._group = group
@@ -64,23 +65,23 @@ class ShortRow:
         self._steps = {
             name: steps(state.merge, state.monoid, state.types, state.products) for name, state in self._states.items()
         }
-        self.shortest = min(lanes(state.types) for state in group.inner.states)
+        self.longest = min(lanes(state.types) for state in group.inner.states)
         """Elements of the longest of these segments: each has a lane of the order."""
-        size = (1 + self.shortest) * group.lanes + self.shortest
+        size = (1 + self.longest) * group.lanes + self.longest
         self._rows = {
             name: [group.routine.slot(f"[{size} x {memory_type(kind)}]", align=64) for kind in state.types]
             for name, state in self._states.items()
         }
         """What is folded of each element; the first one of a group stands behind as many as there are lanes."""
         self._trees = {
-            name: _Tree(group.routine, group.writer, group.functions, state, self.shortest)
+            name: _Tree(group.routine, group.writer, group.functions, state, self.longest)
             for name, state in self._states.items()
         }
         self._first, self._end, self._from = "", "", ""
 
     def fits(self, starts: str, counts: str) -> str:
         """Whether segments that begin and have as many elements as two registers of i64 say follow each other, and a vector of
-        elements is there: an i1."""
+        elements is there: an i1. Where they have fewer than that, it begins with elements of segments of groups before."""
         group, width = self._group, self._group.lanes
         code, scalar, vector = group.writer.code, group.routine.code, group.writer.code.type(I64)
         ends = code.emit(f"add {vector} {starts}, {counts}")
@@ -90,8 +91,20 @@ class ShortRow:
         self._first = scalar.emit(f"extractelement {vector} {starts}, i64 0")
         self._end = scalar.emit(f"extractelement {vector} {ends}, i64 {width - 1}")
         self._from = group.routine.least(self._first, scalar.emit(f"sub i64 {self._end}, {width}"))
-        there = scalar.emit(f"icmp sge i64 {self._from}, 0")
+        there = scalar.emit(f"icmp sge i64 {self._from}, {self._since(apart)}")
         return scalar.emit(f"and i1 {there}, {scalar.emit(f'xor i1 {apart}, true')}")
+
+    def _since(self, apart: str) -> str:
+        """From where on all elements are of segments that follow each other up to this group; so far as was seen: an i64."""
+        routine, code = self._group.routine, self._group.routine.code
+        since, until = routine.slot("i64"), routine.slot("i64")
+        for slot in (since, until):
+            code.at_entry().line(f"store i64 -1, ptr {slot}")
+        goes_on = code.emit(f"icmp eq i64 {self._first}, {routine.load('i64', until)}")
+        found = code.emit(f"select i1 {goes_on}, i64 {routine.load('i64', since)}, i64 {self._first}")
+        routine.store("i64", found, since)
+        routine.store("i64", code.emit(f"select i1 {apart}, i64 -1, i64 {self._end}"), until)
+        return found
 
     def compute(self, outside: Mapping[str, Value]) -> None:
         """What is folded of each element. The last vector ends with the last element."""

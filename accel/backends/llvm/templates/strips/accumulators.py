@@ -23,7 +23,7 @@ from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import constant
-from accel.schedule.templates.columns import in_order
+from accel.schedule.legality import in_order
 
 LEVELS = 20
 """Rows of a counter: more than the bits of the number of blocks of any part."""

@@ -27,7 +27,6 @@ from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import Stream
-from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import LONGEST_ROW, Columns, widths
 from accel.schedule.templates.cpu.loaded_before import loaded_before
 
@@ -62,9 +61,7 @@ class WindowStrips:
         self._lanes = REGISTER_BYTES // max(widths(columns))
         self._heavy = weight(text.nest) >= HEAVY
         self._numbers = 1 if self._heavy or len(columns.folds) > 2 else (WRITTEN + 1) ** len(columns.folds)
-        self._most = (
-            BLOCK if columns.lanes.states else columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
-        )
+        self._most = columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
         self._name = f"{text.name}_windows"
 
     def applies(self, levels: Levels) -> str:
