@@ -174,7 +174,7 @@ def test_what_lies_apart_is_loaded_before(kind: ScalarType, count: int) -> None:
 
 def test_nothing_is_loaded_where_nothing_is_folded() -> None:
     """What lies outside is no error then."""
-    none: np.ndarray[Any, np.dtype[np.float32]] = guarded_copy(True, np.ones((0, 2), np.float32))
+    none: np.ndarray[Any, np.dtype[Any]] = guarded_copy(True, np.ones((0, 2), np.float32))
     points, centres = A.use(np.ones((3, 3), np.float32)), A.use(none)
 
     def element(ix: Given) -> Given:
