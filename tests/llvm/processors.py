@@ -6,7 +6,7 @@ import pytest
 
 from accel import building
 from accel.backends.llvm.machine.processor import Processor, Registers
-from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.machine.target import Host, host
 from accel.support.cache import Cache
 
 INSTRUCTIONS = ("registers", "has_fma", "has_halves", "has_avx2", "has_avx512", "has_avx512dq")
@@ -33,3 +33,16 @@ def compile_for(patch: pytest.MonkeyPatch, given: Processor) -> None:
 def compile_again(patch: pytest.MonkeyPatch) -> None:
     """Have programs compiled that other tests, or cases, have compiled before for another host."""
     patch.setattr(building, "_COMPILED", Cache(8))
+
+
+def compiled_texts(patch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are compiled from now on."""
+    texts: list[str] = []
+    original = Host.compile
+
+    def seen(host: Host, text: str, *, quick: bool = False) -> bytes:
+        texts.append(text)
+        return original(host, text, quick=quick)
+
+    patch.setattr(Host, "compile", seen)
+    return texts

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.llvm.machine.target import Host
-from tests.llvm.processors import changed, compile_for
+from tests.llvm.processors import changed, compile_for, compiled_texts
 from tests.untyped import run, runN
 
 Condition = Callable[[Any, Any], Any]
@@ -72,14 +71,7 @@ def test_append(kind: Any) -> None:
 
 
 def test_one_side_is_read_without_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts: list[str] = []
-    compile_ = Host.compile
-
-    def seen(host: Host, text: str, *, quick: bool = False) -> bytes:
-        texts.append(text)
-        return compile_(host, text, quick=quick)
-
-    monkeypatch.setattr(Host, "compile", seen)
+    texts = compiled_texts(monkeypatch)
     xs = A.use(np.zeros(1000, np.int8))
     run(A.append(xs, A.map(lambda x: x + 1, xs)), backend="llvm")
     text = "\n".join(texts)

@@ -9,8 +9,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.emit import functions
-from accel.backends.llvm.machine.target import Host
-from tests.llvm.processors import compile_again
+from tests.llvm.processors import compile_again, compiled_texts
 
 pytestmark = [pytest.mark.llvm, pytest.mark.solver]
 
@@ -95,14 +94,7 @@ def test_an_index_out_of_bounds_is_an_error_where_a_lane_needs_it() -> None:
 
 def test_what_no_lane_needs_is_behind_a_branch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text asks whether a lane needs a block more often than where no block is dear."""
-    texts: list[str] = []
-    compile_ = Host.compile
-
-    def seen(host: Host, text: str, *, quick: bool = False) -> bytes:
-        texts.append(text)
-        return compile_(host, text, quick=quick)
-
-    monkeypatch.setattr(Host, "compile", seen)
+    texts = compiled_texts(monkeypatch)
     asked = []
     for dear in (functions.DEAR, 10**9):
         monkeypatch.setattr(functions, "DEAR", dear)

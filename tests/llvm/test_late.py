@@ -17,6 +17,7 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine import late_code
 from accel.backends.llvm.machine.target import Host
 from accel.backends.protocol import Executable, compiled
+from tests.llvm.processors import compiled_texts
 from tests.llvm.test_tile import defined, numbers, program
 from tests.llvm.tiles import tiled
 from tests.marks import long, slow
@@ -42,16 +43,8 @@ def product() -> Executable:
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The modules that are compiled; nothing is kept on disk."""
-    found: list[str] = []
-    compile_ = Host.compile
-
-    def noted(self: Host, text: str, *, quick: bool = False) -> bytes:
-        found.append(text)
-        return compile_(self, text, quick=quick)
-
     monkeypatch.setenv("ACCEL_CACHE_DIR", "")
-    monkeypatch.setattr(Host, "compile", noted)
-    return found
+    return compiled_texts(monkeypatch)
 
 
 def test_each_number_of_elements_is_compiled_once(compilations: list[str]) -> None:
