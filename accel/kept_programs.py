@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accel.ast.tree.nodes import Key
-from accel.ast.tree.types import ArrayType, MaybeType, TupleType
+from accel.ast.tree.types import ArrayType, MaybeType, RecordType, TupleType
 from accel.settings import Settings
 from accel.support.disk import Store
 from accel.support.forks import load
@@ -84,7 +84,7 @@ def _key(key: Key, settings: Settings) -> bytes | None:
 
 def _text(part: object) -> str:
     kind = type(part)
-    if kind in _PLAIN or kind in (ArrayType, TupleType, MaybeType):
+    if kind in _PLAIN or kind in (ArrayType, TupleType, RecordType, MaybeType):
         return repr(part)
     if isinstance(part, type):
         return f"{part.__module__}.{part.__qualname__}"

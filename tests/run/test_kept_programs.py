@@ -23,9 +23,15 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import sys
+from typing import NamedTuple
 import numpy as np
 import accel as A
 
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+points = np.array([(1.0, 2), (3.0, 4)], [("x", "f4"), ("n", "i8")])
 xs, ys, m = np.arange(1000.0), np.arange(1000.0) % 7, np.arange(60.0).reshape(6, 10)
 dot = A.runN(lambda a, b: A.fold(A.add, 0, A.zipWith(A.mul, a, b)))
 scaled = A.runN(lambda a: A.zipWith(A.mul, a, A.use(ys)))
@@ -42,6 +48,8 @@ programs = [
     lambda: dot(xs, ys),
     lambda: scaled(xs),
     lambda: A.run((A.sort(A.use(-ys)), A.take(4, A.argsort(A.use(ys))))),
+    lambda: A.run(A.filter(lambda p: p[0] > 2.0, A.use(points))),
+    lambda: A.run(A.scanl1(lambda a, b: A.cond(a[0] > 3.0, a, b), A.use(Pair(xs, ys)))),
     lambda: A.run(gathered(7)),
     lambda: A.run(gathered(1000)),
     lambda: dot(xs, ys[:3]),
@@ -56,7 +64,7 @@ others = {"accel.labelled.construction.build", "accel.ir.nodes", "accel.schedule
 from accel.backends.llvm.machine.system import has_images
 others |= {"llvmlite.binding"} if has_images() else set()
 for number, program in enumerate(programs):
-    if number == 8:  # those behind are not kept
+    if number == 10:  # those behind are not kept
         print("no stages" if others.isdisjoint(sys.modules) else "stages", file=sys.stderr)
     try:
         print(hash(flat(program())), flat(program()) == flat(program()))
