@@ -13,10 +13,10 @@ from accel.ast.tree.types import ArrayType, ComplexType, ElementType, ScalarType
 from accel.errors import AccelTypeError, here
 from accel.structure import Nested
 from accel.support import source
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Demand:
     """A rank and an element type; None where the annotation leaves it open (a type variable, or no annotation)."""
 

@@ -6,7 +6,6 @@ A program is found again by its text, not by its sizes. `execution.py`, which us
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel import settings as setting
@@ -25,6 +24,7 @@ from accel.labelled.text import text
 from accel.relocation import Relocated
 from accel.settings import Settings
 from accel.support.cache import Cache
+from accel.support.dataclass import dataclass
 
 Key: TypeAlias = tuple[
     str, tuple[str, ...], tuple[HostFunction, ...], setting.Key, tuple[tuple[SizeVariable, int], ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.backends.checks import Checks
 from accel.backends.choose import backend
@@ -44,6 +44,7 @@ from accel.schedule.templates.choose import program_schedules, verify_schedules
 from accel.schedule.templates.ways import ProgramSchedules
 from accel.schedule.templates.ways import text as schedules_text
 from accel.settings import Settings
+from accel.support.dataclass import dataclass
 from accel.support.progress import progress
 
 _LOG = logging.getLogger(__name__)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from accel.support.dataclass import dataclass
 from accel.support.forks import load
 
 if TYPE_CHECKING:

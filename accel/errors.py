@@ -22,7 +22,7 @@ from typing import Self
 
 import numpy as np
 
-from accel.support.frozen import frozen, frozen_value
+from accel.support.dataclass import dataclass, frozen
 
 NUMPY = os.path.dirname(np.__file__) + "/"
 """Where NumPy's files are."""
@@ -38,7 +38,7 @@ _NOT_THE_USERS = (
 what stands between `with` and `using`, what takes the items of generic types, and what starts Python."""
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Written:
     """What a reader sees of a place, as plain data: it needs neither the code nor the file.
 

@@ -39,8 +39,8 @@ from accel.specialised import Specialised
 from accel.structure import Nested, flatten, records_of
 from accel.support import source
 from accel.support.cache import Cache
+from accel.support.dataclass import frozen
 from accel.support.forks import load
-from accel.support.frozen import frozen
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable, HostArray

@@ -16,7 +16,7 @@ from accel.ast.tree.types import ArrayType, require_shallow_tuples
 from accel.device_array import device_arrays
 from accel.errors import AccelTypeError, here
 from accel.structure import Nested, element_arrays, has_leaves, like
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 
 @frozen

@@ -9,9 +9,10 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
+
+from accel.support.dataclass import dataclass
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
@@ -32,6 +32,7 @@ from accel.support.choices import (
     check_choice,
     check_seconds,
 )
+from accel.support.dataclass import dataclass
 from accel.support.forks import load
 from accel.support.shown import shown
 

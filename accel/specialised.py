@@ -10,7 +10,7 @@ from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.errors import AccelError, Where, here
 from accel.forms import Shaped
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable, HostArray

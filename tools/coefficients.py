@@ -7,11 +7,12 @@ is within a small factor of the best polynomial there is; coefficients are then 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import mpmath
 from mpmath import mpf
+
+from accel.support.dataclass import dataclass
 
 TARGET = Path(__file__).resolve().parent.parent / "accel" / "backends" / "llvm" / "scalar_code" / "coefficients.py"
 PRECISION = 240  # bits

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, Union, runtime_checkable
 
 from accel.ast.tree.types import ComplexType, ScalarType
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
@@ -19,7 +19,7 @@ Form: TypeAlias = Union[ScalarType, ComplexType, tuple["Form", ...]]
 """A number's array, or a tuple of such forms."""
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Forms:
     """How the arguments of a function are nested, and its results, where they are not just the arrays of a program."""
 

@@ -6,7 +6,6 @@ In: an `ir.Program`. Out: `Linear`. Branches and loops become jumps to marks, so
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias, TypeGuard, Union, assert_never
 
@@ -16,6 +15,7 @@ from accel.ir.nodes import Branch, HostCall, HostSizes, Launch, Program, Repeat,
 from accel.labelled.array import Array
 from accel.labelled.programs import loaded
 from accel.schedule.nodes import Series
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.handles.extents import LARGEST_EXTENT, require_extents
@@ -13,6 +12,7 @@ from accel.errors import AccelError, here
 from accel.ir.nodes import Program
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning import faults
+from accel.support.dataclass import dataclass
 
 Binder: TypeAlias = Callable[[Sequence[Leaf], list[int]], None]
 """Stores the arguments' extents in a call's sizes; raises `AccelShapeError` where shapes do not fit."""

@@ -14,13 +14,13 @@ import numpy as np
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import Leaf, Resident, read_only
 from accel.errors import AccelDeviceError, here
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class DeviceMemory:
     """Bytes of a device's memory that this process has.
 

@@ -8,13 +8,13 @@ first, one nest after the other, up to the one that fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
 from accel.errors import AccelError, AccelInternalError, AccelValueError, Where
 from accel.ir.nodes import Operand, Segment, State
 from accel.labelled.array import Extent, Shape, SizeVariable
 from accel.labelled.meaning import faults
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

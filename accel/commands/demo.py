@@ -7,7 +7,6 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
@@ -17,6 +16,7 @@ from accel.commands.picture import blocks
 from accel.errors import AccelDeviceError, AccelInternalError
 from accel.explanation.explanation import Explanation
 from accel.explanation.show.report import proof
+from accel.support.dataclass import dataclass
 from accel.support.distribution import pip_install
 
 BACKENDS = ("llvm", "opencl")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +14,7 @@ from accel.errors import AccelError
 from accel.explanation.explain import explain as explanation_of
 from accel.explanation.explanation import Explanation
 from accel.support.choices import Strategy
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

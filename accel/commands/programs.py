@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
 from accel.annotations import ANYTHING, Demand, demand_of_result, demands
@@ -16,6 +15,7 @@ from accel.ast.handles.acc import Acc
 from accel.ast.tree.nodes import Use
 from accel.ast.tree.types import ArrayType
 from accel.structure import Nested
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

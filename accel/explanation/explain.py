@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType, MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
@@ -41,6 +41,7 @@ from accel.labelled.nodes import Program
 from accel.passes import Step
 from accel.settings import Given, Settings
 from accel.support.cache import Cache
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 from os import PathLike
 
 from accel.explanation.facts.explained import Explained
@@ -13,6 +12,7 @@ from accel.explanation.show.mermaid import mermaid
 from accel.explanation.show.picture import draw
 from accel.explanation.show.report import report
 from accel.explanation.show.svg import svg, svg_or_none
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.ast.tree.leaves import Leaf
 from accel.backends.choose import backend
@@ -15,6 +15,7 @@ from accel.labelled.array import Label, SizeVariable
 from accel.schedule.prediction.predict import predicted
 from accel.schedule.templates.ways import ProgramSchedules, Way
 from accel.settings import Settings
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ A tree may be as deep as its cluster is large: nodes compare by identity, and no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from accel.ilp.problem.clustering import Traversal
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.nodes import Binding, Equality
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

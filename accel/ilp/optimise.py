@@ -6,7 +6,7 @@ The published formulations take the graph whole and as it is, and nothing is set
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.errors import AccelInternalError
 from accel.ilp.facts.analysis import Analysis, analyse
@@ -37,6 +37,7 @@ from accel.ilp.strategies.greedy import merge_greedily
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
 from accel.support.choices import Duplicate, FormulationName
+from accel.support.dataclass import dataclass
 
 _WIDE = 3
 """Parts with so many times more pairs of such operations than operations get a second first answer."""

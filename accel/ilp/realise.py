@@ -6,7 +6,7 @@ A plan's clusters have the labels of the graph with recomputations (`recompute/g
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from accel.errors import AccelInternalError
@@ -20,6 +20,7 @@ from accel.labelled.nodes import Binding, Program
 from accel.labelled.number import number
 from accel.labelled.operations import describe, parts, rebuild
 from accel.labelled.passes.recompute import recompute
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

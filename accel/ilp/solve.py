@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.model.digits import carried, with_carries
@@ -18,6 +17,7 @@ from accel.ilp.model.lexicographic import Goal, goals
 from accel.ilp.solvers.linear import Linear
 from accel.ilp.solvers.protocol import GAP, Session, Solver, SolverError
 from accel.labelled.array import Label
+from accel.support.dataclass import dataclass
 
 _MOST_ROUNDS = 30
 """Of a relaxation."""

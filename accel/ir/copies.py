@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Read, Write
 from accel.labelled.array import Array
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

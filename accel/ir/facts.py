@@ -8,7 +8,6 @@ the same in all of them. A scatter counts a read and a write of its destination,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ir.flow import made, operands
@@ -36,6 +35,7 @@ from accel.labelled import scalar
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant, Function, Variable
 from accel.labelled.scalar_text import extent_text
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

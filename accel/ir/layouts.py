@@ -6,7 +6,7 @@ In: a nest, and a `Layout` for some arrays. Out: the nest over what stands for t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import I64
 from accel.ir import mentions
@@ -32,6 +32,7 @@ from accel.ir.nodes import (
 from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.programs import loaded
 from accel.labelled.scalar import constant
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

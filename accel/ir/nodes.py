@@ -7,7 +7,7 @@ loop that feeds them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias, Union
 
@@ -19,6 +19,7 @@ from accel.labelled.algebra import Monoid, Products, element_types
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.nodes import Equality
 from accel.labelled.scalar import Block, Compute, Constant, Function, Variable, constant
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ dimension, for sizes with which its elements are adjacent along the one before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
@@ -15,6 +15,7 @@ from accel.ir.layouts import Layout, in_layouts, layout, mentioned_otherwise_in
 from accel.ir.nodes import For, Level, LoopBody, Nest, Operand, Read, State, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ the greatest value, and the first of the places where it stands. Of anything els
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, Union
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, I64, ScalarType
 from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable, constant
+from accel.support.dataclass import dataclass
 
 T = TypeVar("T")
 

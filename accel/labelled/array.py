@@ -6,20 +6,23 @@ are symbolic: one program serves all sizes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.types import ScalarType
+from accel.support.dataclass import dataclass
 
 Label: TypeAlias = int
 """Names an operation; unique in a program with all its sub-programs; printed `%3`. Bindings stand in rising order."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class SizeVariable:
     """An extent that is known at run time only, printed `n0`."""
 
     number: int
+
+    def __lt__(self, other: SizeVariable) -> bool:
+        return self.number < other.number
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Every operation has a label and works on variables only. `array.py` says what an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from accel.ast.tree.host_functions import HostFunction
@@ -14,6 +14,7 @@ from accel.errors import Where
 from accel.labelled.algebra import Monoid, Products
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable, segment_length
 from accel.labelled.scalar import Function
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

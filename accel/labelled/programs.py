@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Binding, HostCall, Operation, Program
 from accel.labelled.operations import ORDERED, Flag, Kind, Role, describe, parts
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
+from accel.support.dataclass import dataclass
 
 
 def programs(program: Program) -> Iterator[Program]:

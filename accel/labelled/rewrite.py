@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.nodes import BindSizes, Operation, RequireEqual
 from accel.labelled.operations import describe, rebuild
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
+from accel.support.dataclass import dataclass
 
 V = TypeVar("V", bound=Operand)
 

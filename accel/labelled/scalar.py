@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.errors import Where
 from accel.labelled.array import Array, Extent
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ the offsets of what is substituted never fall below zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 from accel.labelled.array import Extent, Shape, SizeVariable
+from accel.support.dataclass import dataclass
 
 
 class Verdict(Enum):

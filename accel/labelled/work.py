@@ -6,11 +6,11 @@ Columns differ because the questions do; none of them changes a result, all of t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.tree.operators import DEAR, Operator
 from accel.labelled.scalar import Compute, If, Load, Statement, While
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

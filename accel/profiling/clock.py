@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ from accel.backends.device import Device, Launcher, Slots, shape_of
 from accel.ir import mentions
 from accel.ir.facts import Access, fills, traffic
 from accel.ir.nodes import Nest, Program
+from accel.support.dataclass import dataclass
 
 B = TypeVar("B")
 

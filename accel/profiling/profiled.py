@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike
 
 from accel.explanation.explanation import Explanation
@@ -11,6 +11,7 @@ from accel.explanation.facts.facts import OperationReport
 from accel.explanation.facts.measured import Measured
 from accel.explanation.facts.ways import WayReport
 from accel.explanation.naming.source import place
+from accel.support.dataclass import dataclass
 
 MANY = 8
 """Of more combinators than this in a loop, the number is printed."""

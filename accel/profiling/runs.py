@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from accel.schedule.templates.choose import program_schedules
 from accel.schedule.templates.ways import ProgramSchedules
 from accel.settings import Settings
 from accel.support.cache import Cache
+from accel.support.dataclass import dataclass
 
 SECONDS = 0.5
 """As long a program runs again and again, after it ran once to warm up."""

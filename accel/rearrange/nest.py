@@ -6,7 +6,6 @@ result first. Everything else is data: what is read where, what is computed of i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ from accel.ast.tree.types import ScalarType
 from accel.errors import Where
 from accel.labelled.algebra import Monoid
 from accel.labelled.scalar import Constant, Function
+from accel.support.dataclass import dataclass
 
 HostArray: TypeAlias = npt.NDArray[Any]  # Any: elements of one of several types
 

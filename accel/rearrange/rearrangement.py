@@ -7,7 +7,6 @@ programs do not run so: `run` and `runN` decide that for themselves, and keep th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +22,7 @@ from accel.rearrange.nest import HostArray, LinearNest
 from accel.rearrange.orders import orders
 from accel.rearrange.rules import Order, Step, own_order
 from accel.rearrange.trace import linear_nest
+from accel.support.dataclass import dataclass
 from accel.support.lazy import lazy
 from accel.support.shown import shown
 

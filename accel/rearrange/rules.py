@@ -7,11 +7,12 @@ axis are its subdivisions, from the largest steps to the smallest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from accel.errors import AccelRearrangeError, here
 from accel.rearrange.nest import Axis, LinearNest, Role
+from accel.support.dataclass import dataclass
 
 
 class Rule(Enum):

@@ -7,7 +7,7 @@ In: a program's results and the loops that accel makes of it. Out: a `LinearNest
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from string import ascii_lowercase, ascii_uppercase
 from typing import NoReturn
 
@@ -32,6 +32,7 @@ from accel.ir.nodes import (
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.scalar import Constant
 from accel.rearrange.nest import Axis, HostArray, LinearNest, Operation, Reduction, Reference, Role
+from accel.support.dataclass import dataclass
 
 _LETTERS = "ijklmnopqrstuvwxyz" + ascii_lowercase[:8]
 

@@ -7,12 +7,12 @@ loop's index stands in which dimension. Loops are named by their depth: how many
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ir import flow, mentions
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Operand, Read, Scatter, State, Stream, Write
 from accel.labelled.array import Array
 from accel.schedule.nodes import Accumulation, Axis, Carried, Loop, Role
+from accel.support.dataclass import dataclass
 
 
 def loops(nest: Nest) -> tuple[For, ...]:

@@ -7,7 +7,6 @@ much is computed there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
@@ -17,6 +16,7 @@ from accel.ir.nodes import Nest, OneToOne, Read, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Compute, Constant, Load, Operand, Variable
 from accel.schedule.axes import loops
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

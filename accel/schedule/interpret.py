@@ -9,7 +9,6 @@ what the columns of a row share once for each row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -28,6 +27,7 @@ from accel.schedule.legality import lanes_are_runs
 from accel.schedule.nodes import Axis, Carried, Line, Loop, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.splitting import inside
 from accel.schedule.tree import Steps, Tree, Unordered
+from accel.support.dataclass import dataclass
 
 Numbers = tuple[int, ...]
 """Which iteration of each loop, outermost first, counted as they run in the nest."""

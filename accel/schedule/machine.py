@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias, Union
+
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

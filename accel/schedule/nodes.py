@@ -9,13 +9,14 @@ which elements are combined (docs/order.md), which stays.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias, Union
 
 from accel.errors import AccelError
 from accel.ir.nodes import LoopDirection, ManyToOne, Nest, OneToOne, Operand, State, Stream
 from accel.labelled.array import Array, Extent
+from accel.support.dataclass import dataclass
 
 
 class AccelScheduleError(AccelError, ValueError):

@@ -10,7 +10,6 @@ scans, of which none needs another of these.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
 
@@ -38,6 +37,7 @@ from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Schedule
 from accel.schedule.splitting.inside import inside
 from accel.schedule.splitting.inside import statements as statements_inside
+from accel.support.dataclass import dataclass
 
 STRIP = 512
 """Iterations of a phase: what is kept of them fits into the first level of the cache."""

@@ -6,7 +6,7 @@ In: a nest. Out: for each stream the `Steps` of its value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
@@ -17,6 +17,7 @@ from accel.ir.nodes import LoopBody, Nest, OneToOne, Operand, Remap, Stream
 from accel.labelled import scalar
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Compute, Constant
+from accel.support.dataclass import dataclass
 
 LARGEST = 1 << 16
 """Larger steps are not counted as even: so no index wraps around within a block of iterations."""

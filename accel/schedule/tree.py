@@ -7,12 +7,12 @@ and how many partial results are kept at each time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from accel.errors import AccelInternalError
 from accel.ir.meaning.nest_run import Combine
 from accel.labelled.meaning.interpret import Element
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 
 class Unordered:

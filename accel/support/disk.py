@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+from accel.support.dataclass import dataclass
 from accel.support.forks import load
-from accel.support.frozen import frozen_value
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def directory() -> Path | None:
     return found if found.is_absolute() else None  # without a home there is none
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Size:
     """What a store holds."""
 

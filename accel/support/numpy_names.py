@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from accel.support.accelerate_names import ACCELERATE_NAMES
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 NUMPY_FUNCTION: Final = "NumPy's functions do not take what has no value yet"
 """What to say to a NumPy function of an `Exp` or an `Acc`."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from accel.errors import Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 Span: TypeAlias = tuple[int, int | None, int | None, int | None]
 """Where an expression stands in its file: first line and column, last ones; columns are counted in bytes."""

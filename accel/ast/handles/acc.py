@@ -6,7 +6,6 @@ In: nodes of `accel/ast/tree/nodes.py`. Out: the same; the handle adds indexing,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import (
     TYPE_CHECKING,
@@ -47,7 +46,7 @@ from accel.ast.tree.text import text
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.device_array import DeviceArray
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
-from accel.support.frozen import quickly_made
+from accel.support.dataclass import dataclass
 from accel.support.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTION, attribute_hint
 from accel.support.source import attribute_call
 
@@ -91,7 +90,6 @@ Num: TypeAlias = int | Exp[np.int64]
 """What counts: a Python int or an i64 expression."""
 
 
-@quickly_made
 @dataclass(frozen=True, eq=False, repr=False)
 class Acc(Generic[X]):
     """An array computation; `X` is `Array[shape, element]`. An `Acc` used twice is computed once.

@@ -7,7 +7,6 @@ bound of a self type, so each operator takes `Of` an element type as its self, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Self, TypeVar, overload
 
 import numpy as np
@@ -38,7 +37,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
 from accel.ast.tree.types import DEEPEST, ElementType, fields_of
 from accel.errors import here
-from accel.support.frozen import quickly_made
+from accel.support.dataclass import dataclass
 from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
 
@@ -61,7 +60,6 @@ def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[A
     return Exp(operations.apply(operator, a, b, where=here(skip=1), name=name))
 
 
-@quickly_made
 @dataclass(frozen=True, eq=False, repr=False)
 class Exp(WithoutValue, Of[E], Generic[E]):
     """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.

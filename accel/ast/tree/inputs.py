@@ -5,7 +5,7 @@ from __future__ import annotations
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ArrayType
 from accel.errors import Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 
 @frozen

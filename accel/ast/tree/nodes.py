@@ -20,7 +20,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.operators import ScanForm as ScanForm
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 
 @frozen

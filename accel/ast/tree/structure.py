@@ -32,7 +32,7 @@ from accel.ast.tree.nodes import (
     Use,
 )
 from accel.errors import Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 
 @frozen

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, Union, assert_never
 import numpy as np
 
 from accel.errors import AccelTypeError, Where, here
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 
 class ScalarType(Enum):
@@ -68,7 +68,7 @@ U8, U16, U32, U64 = ScalarType.U8, ScalarType.U16, ScalarType.U32, ScalarType.U6
 F16, F32, F64 = ScalarType.F16, ScalarType.F32, ScalarType.F64
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class TupleType:
     """A tuple of elements. An index of rank n is a tuple of n `i64`; rank 0 is the empty tuple."""
 
@@ -110,7 +110,7 @@ def fields_of(kind: object) -> tuple[str, ...]:
     return kind.record if isinstance(kind.record, tuple) else getattr(kind.record, "_fields", ())
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class MaybeType:
     """An element or nothing: a flag, then the element (zero where there is none)."""
 
@@ -152,7 +152,7 @@ def complex_type(part: ScalarType) -> ComplexType:
 ElementType: TypeAlias = Union[ScalarType, TupleType, MaybeType, ComplexType]
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class ArrayType:
     """An array of `rank` dimensions, row-major, the last one innermost."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from accel.ast.tree.leaves import Leaf, read_only
@@ -38,6 +37,7 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.choose import program_schedules
 from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
+from accel.support.dataclass import dataclass
 
 
 class LLVMBackend:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
@@ -33,6 +32,7 @@ from accel.labelled.array import Array
 from accel.schedule.nodes import Series
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import NestSchedules
+from accel.support.dataclass import dataclass
 
 _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 from accel.ast.tree.types import ScalarType
@@ -14,6 +13,7 @@ from accel.backends.llvm.templates.series import DONE, INTERRUPTED, MOST_PLACES,
 from accel.backends.protocol import HostArray
 from accel.errors import AccelDeviceError, AccelError
 from accel.schedule.nodes import Series
+from accel.support.dataclass import dataclass
 
 BLOCK_BYTES = 1 << 18
 """Of the rows that are in work at once: they stay in the cache of one core."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.leaves import Leaf
@@ -16,6 +15,7 @@ from accel.backends.residence import kept_results
 from accel.ir.nodes import Nest, Program
 from accel.schedule.templates.ways import ProgramSchedules
 from accel.support.cache import Cache
+from accel.support.dataclass import dataclass
 
 GAIN = 0.05
 """The part of its time that another way than the model's must save: less is noise."""

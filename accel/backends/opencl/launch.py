@@ -8,7 +8,6 @@ anyway, or at the end. A launcher that waits (`waits`) has a record of its own, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,6 +30,7 @@ from accel.backends.opencl.work import work
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelError
 from accel.labelled.array import SizeVariable
+from accel.support.dataclass import dataclass
 from accel.support.forks import calmly
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import NestKernels, Scaffold
@@ -13,6 +12,7 @@ from accel.backends.opencl.loops.schedule import kernels, series_kernels
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.machine.positions import spelled, typedefs
 from accel.schedule.templates.ways import ProgramSchedules
+from accel.support.dataclass import dataclass
 
 PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 """A device that has everything: the one that `explain` shows code for where none is there."""

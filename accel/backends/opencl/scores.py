@@ -9,7 +9,7 @@ they do not know already, and launched one after the other (`Player`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias, assert_never
@@ -20,6 +20,7 @@ from accel.backends.opencl.launch import Launched, NestLauncher
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.machine.sizes import LOT
+from accel.support.dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyopencl

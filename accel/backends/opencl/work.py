@@ -7,7 +7,6 @@ scalar loops, count as a fixed number of iterations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from accel.backends.opencl.machine.positions import elements
 from accel.ir import mentions
@@ -16,6 +15,7 @@ from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Constant, While
 from accel.labelled.work import LAUNCH
 from accel.labelled.work import work as scalar_work
+from accel.support.dataclass import dataclass
 
 UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""

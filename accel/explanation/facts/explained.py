@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.explanation.facts.facts import ArrayReport, ClusterReport, CopyReport, Flow, OperationReport, ViewReport
 from accel.explanation.why.strategies import StrategyReport
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

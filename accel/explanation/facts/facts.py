@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.errors import Where
 from accel.explanation.facts.measured import Measured
@@ -11,6 +11,7 @@ from accel.explanation.facts.ways import WayReport
 from accel.explanation.naming.source import short_place
 from accel.explanation.why.reasons import WhyNot
 from accel.labelled.array import Label
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ In: a program in all its forms. Out: plain data. Sub-programs of `acond` and `aw
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import assert_never
 
@@ -46,6 +46,7 @@ from accel.labelled.array import Array, Extent, Label
 from accel.labelled.nodes import Binding, Use
 from accel.labelled.operations import Flag, describe
 from accel.labelled.scalar_text import plain_name, shape_text
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ as they are known. A combinator that is several operations gives its name to wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.ast.tree.nodes import Acond as AcondNode
 from accel.ast.tree.nodes import ArrayNode, Map, Project, ScanForm
@@ -20,6 +20,7 @@ from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Awhile, Binding, Filter, Force, Program, Scan, Use
 from accel.labelled.places import name as combinator
 from accel.labelled.programs import programs
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

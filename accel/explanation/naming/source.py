@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from accel.errors import Where
+from accel.support.dataclass import dataclass
 
 AROUND = 2
 """How many lines before and after the user's line are shown."""

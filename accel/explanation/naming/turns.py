@@ -6,7 +6,6 @@ In: a labelled program. Out: which loops are an `iterate`, how many turns they m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL
@@ -19,6 +18,7 @@ from accel.labelled.nodes import Awhile, Binding, Generate, Program
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import programs
 from accel.labelled.scalar import Constant
+from accel.support.dataclass import dataclass
 
 Place: TypeAlias = tuple[int, int]
 

@@ -7,11 +7,12 @@ traced, and once as long as its text is the same. Where it cannot be read, or a 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from accel.errors import Where
 from accel.support.cache import Cache
+from accel.support.dataclass import dataclass
 from accel.support.source import Span, last_name, parsed, short, span_of, text_of
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | None

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.explanation.facts.explained import Explained
 from accel.explanation.facts.facts import ArrayReport, ClusterReport, OperationReport
 from accel.explanation.naming.quantities import counted
 from accel.explanation.naming.source import short_place
 from accel.explanation.show.words import Words, without_counters
+from accel.support.dataclass import dataclass
 
 MOST_OPERATIONS = 150
 """Programs of more operations are drawn with one node for each loop."""

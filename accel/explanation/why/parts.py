@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.explanation.naming.turns import is_iterate
@@ -14,6 +13,7 @@ from accel.ilp.problem.clustering import Plan
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

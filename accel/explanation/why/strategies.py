@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from accel.compile import stages
@@ -22,6 +22,7 @@ from accel.ir.nodes import Launch
 from accel.labelled.array import Array
 from accel.labelled.nodes import Program
 from accel.support.choices import STRATEGIES, Strategy
+from accel.support.dataclass import dataclass
 
 LONGEST = 2.0
 """Seconds that a solver gets for a comparison."""

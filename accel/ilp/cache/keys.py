@@ -8,7 +8,7 @@ cheaper than to build their graphs. Two keys that are equal stand for equal ques
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypeAlias, assert_never
 
 from accel.ilp.problem.cost import NOMINAL_EXTENT, CostModel
@@ -20,6 +20,7 @@ from accel.labelled.nodes import Program
 from accel.labelled.operations import Described, describe
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, While
 from accel.labelled.scalars.neighbours import has_index_functions, places
+from accel.support.dataclass import dataclass
 
 Key: TypeAlias = tuple[Hashable, ...]
 

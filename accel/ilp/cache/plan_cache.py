@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -33,6 +33,7 @@ from accel.labelled.nodes import Program
 from accel.labelled.passes.recompute import Recomputed
 from accel.support.cache import Cache
 from accel.support.choices import STRATEGIES
+from accel.support.dataclass import dataclass
 from accel.support.disk import Store
 from accel.support.distribution import version
 

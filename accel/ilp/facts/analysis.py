@@ -7,7 +7,7 @@ hold whatever is recomputed: an arc (maker, reader) may be absent, and is then n
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from accel.ilp.facts.followers import followers
@@ -19,6 +19,7 @@ from accel.ilp.recompute.candidates import Candidates, nothing
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.operations import GATHERS, ORDERED, Kind, Role
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 from accel.support.union_find import UnionFind
 
 Arc = tuple[Label, Label]

@@ -16,7 +16,7 @@ them anyway, and what a connected by them stays connected by p's maker, or a's s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Cluster, Traversal, cluster_of
@@ -26,6 +26,7 @@ from accel.ilp.recompute.candidates import counts_traffic
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Kind, Role
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

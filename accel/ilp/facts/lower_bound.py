@@ -6,7 +6,6 @@ Where a heuristic reaches it, it is optimal. In the sums of `price.cluster_price
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis, Bundle
 from accel.ilp.problem.clustering import FORWARD, Cluster, Traversal, own_order
@@ -15,6 +14,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.price import cluster_price
 from accel.labelled.array import Label
 from accel.labelled.operations import Kind, Role
+from accel.support.dataclass import dataclass
 
 Cost = tuple[int, ...]
 

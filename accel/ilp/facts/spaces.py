@@ -7,11 +7,11 @@ given solution otherwise (`conflict`, from which `cuts.py` makes rows).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Extent, Label, Shape
 from accel.labelled.operations import Kind, Role
+from accel.support.dataclass import dataclass
 from accel.support.union_find import UnionFind
 
 

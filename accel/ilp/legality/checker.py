@@ -7,7 +7,7 @@ accepts, lowering can lower. Loops and work are judged in `nest.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from accel.ilp.legality.nest import nest_refusal
@@ -17,6 +17,7 @@ from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import Kind, Role
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 _PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD})
 

@@ -6,7 +6,6 @@ A part of the legality checker; shares no code with the model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.legality.rules import CHEAP
@@ -15,6 +14,7 @@ from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

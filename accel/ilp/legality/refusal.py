@@ -6,11 +6,11 @@ The checker makes it; errors print it with labels, `explain` with the user's nam
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from accel.ilp.problem.clustering import Cluster
 from accel.labelled.array import Label
+from accel.support.dataclass import dataclass
 
 
 class Rule(Enum):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from accel.ilp.solvers.linear import Linear, Variable, total
 from accel.ilp.solvers.protocol import SolverError
+from accel.support.dataclass import dataclass
 
 LARGEST_SPAN = 1_000_000
 """No objective of a solver has two values further apart: beyond, its tolerances would blur them."""

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ilp.model.variables import Pair, pair
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
+from accel.support.dataclass import dataclass
 from accel.support.union_find import UnionFind
 
 _Near = Mapping[Label, Sequence[Label]]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ilp.model.digits import LARGEST_SPAN, Carry, Digit, digits
 from accel.ilp.solvers.linear import Linear, total
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ No big numbers: potentials of clusters are replaced by rows against cycles, whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis, restrict
 from accel.ilp.facts.spaces import Spaces, is_loop_free
@@ -21,6 +20,7 @@ from accel.ilp.solvers.linear import Linear, Model, total
 from accel.labelled.array import Label
 from accel.labelled.operations import Role
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ Everything is decided on a graph with its chains merged (`contraction.py`), whic
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.facts.lower_bound import price_of
@@ -21,6 +20,7 @@ from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.ilp.problem.clustering import Clustering
 from accel.labelled.passes.recompute import Recomputed
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

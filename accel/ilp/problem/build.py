@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from accel.ilp.problem.graph import Edge, Graph, Node
@@ -14,6 +14,7 @@ from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
 from accel.labelled.scalars.neighbours import loaded_everywhere, passes
 from accel.labelled.work import OPERATIONS, work
+from accel.support.dataclass import dataclass
 
 
 @dataclass(slots=True)

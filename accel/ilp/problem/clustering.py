@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from accel.errors import Where
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ function over one cluster: `cost_function.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from itertools import combinations
 from types import MappingProxyType
 
@@ -18,6 +18,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.interference import interferences
 from accel.labelled.array import Array, Label, Shape, SizeVariable, with_segments
 from accel.support.choices import CostName
+from accel.support.dataclass import dataclass
 from accel.support.lazy import lazy
 from accel.support.shown import shown
 

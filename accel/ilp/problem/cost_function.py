@@ -7,7 +7,6 @@ clustering costs is the sum over its clusters; numbers may be negative.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from operator import index
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from accel.ilp.problem.clustering import Cluster, Traversal
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Label
+from accel.support.dataclass import dataclass
 from accel.support.shown import shown
 
 

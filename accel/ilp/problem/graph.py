@@ -7,11 +7,12 @@ A node is an operation, an edge is a use of one array; shapes are symbolic and c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import GATHERS, Kind, Role
 from accel.labelled.programs import shared_order
+from accel.support.dataclass import dataclass
 from accel.support.lazy import lazy
 from accel.support.union_find import UnionFind
 

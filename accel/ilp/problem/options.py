@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from accel.errors import AccelValueError, here
@@ -11,6 +10,7 @@ from accel.ilp.problem.cost import MODELS, CostModel
 from accel.ilp.problem.cost_function import Cost, CostFunction, name_of
 from accel.labelled.array import SizeVariable
 from accel.support.choices import DUPLICATE, CostName, Duplicate, FormulationName, Strategy, check_choice, check_seconds
+from accel.support.dataclass import dataclass
 from accel.support.shown import shown
 
 CostGiven: TypeAlias = CostName | CostModel | CostFunction

@@ -6,7 +6,6 @@ A pair (maker, reader) says that reader computes what maker makes by itself, ove
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from accel.ilp.legality.rules import CHEAP
@@ -14,6 +13,7 @@ from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.operations import ORDERED, Kind, Role
+from accel.support.dataclass import dataclass
 
 Pair = tuple[Label, Label]
 

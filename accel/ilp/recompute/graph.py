@@ -7,13 +7,14 @@ here, and what stands before it is numbered from l * stride on. So nothing but t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from accel.ilp.problem.graph import Edge, Graph, Node, together
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Role
 from accel.labelled.passes.recompute import Recomputed
+from accel.support.dataclass import dataclass
 
 _Run = Mapping[Label, Label]
 """The operations of a run, and what does the same for the readers."""

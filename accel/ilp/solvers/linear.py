@@ -7,7 +7,9 @@ are of variables between 0 and 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from accel.ilp.solvers.linear import Linear, Variable
+from accel.support.dataclass import dataclass
 
 
 class SolverError(Exception):

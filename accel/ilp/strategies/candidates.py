@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis
 from accel.ilp.facts.reach import reach
@@ -19,6 +18,7 @@ from accel.ilp.problem.price import Prices
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 _MOST = 100_000
 """With more legal clusters than this the search is given up."""

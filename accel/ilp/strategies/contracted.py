@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.price import Prices
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.strategies.candidates import Candidate, Neighbours, places
+from accel.support.dataclass import dataclass
 
 _ROUNDS = 20
 """How often shares are raised at most: after a few rounds hardly anything changes."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

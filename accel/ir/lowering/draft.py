@@ -9,13 +9,13 @@ found at the end, from dependencies (`arrange.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from accel.errors import AccelInternalError
 from accel.ir.flow import made
 from accel.ir.nodes import LoopBody, ManyToOne, Read, Scatter, State, Write
 from accel.labelled.array import Array
+from accel.support.dataclass import dataclass
 
 V = TypeVar("V")
 

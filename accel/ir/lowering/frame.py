@@ -16,7 +16,6 @@ are lowered apart agree on it, and their nests can be put together statement by 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.operators import Operator
@@ -31,6 +30,7 @@ from accel.labelled.nodes import Binding
 from accel.labelled.operations import GATHERS, Kind, Role, describe
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from accel.labelled.scalar_text import extent_text
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ Nests of a row, a column and a fold stay as they are, and so does all that is no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from math import prod
 
@@ -45,6 +45,7 @@ from accel.ir.passes.apart import apart
 from accel.ir.passes.plain import depends, is_plain, loops, maps
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Variable, constant
+from accel.support.dataclass import dataclass
 
 FIRST_LEAF = 2000
 """Leaves of a nest's label from here on are views of arrays."""

@@ -12,7 +12,6 @@ bound the size of loops (`limit.py`), let scatters work in place where they may 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from accel.ast.tree import nodes as ast
@@ -44,6 +43,7 @@ from accel.labelled.text import text
 from accel.labelled.verify import verify
 from accel.passes import Pass, through
 from accel.support.choices import Rounding
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

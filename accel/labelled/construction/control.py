@@ -7,7 +7,6 @@ fixpoint: it is assumed to keep its initial extents, the parts are built, and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.nodes import Acond, ArrayNode, Awhile
@@ -19,6 +18,7 @@ from accel.labelled.construction.desugar import scalar_array, stand_in
 from accel.labelled.construction.flatten import Leaves
 from accel.labelled.construction.scope import Scope, Value
 from accel.labelled.nodes import Program
+from accel.support.dataclass import dataclass
 
 Fill: TypeAlias = Callable[[Scope], None]
 """Emits all bindings of a scope's region."""

@@ -13,11 +13,12 @@ Nothing here recurses; the work is linear in the graph for bounded nesting.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, Protocol, TypeVar
 
 from accel.ast.tree.walk import postorder
 from accel.errors import AccelStagingError, Where
+from accel.support.dataclass import dataclass
 
 MAXIMAL_DEPTH = 60
 """How deep control flow may nest; passes recurse on it."""

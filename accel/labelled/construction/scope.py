@@ -7,7 +7,7 @@ variables that arrays were given at first; `build.py` resolves them when all req
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from accel.ast.handles.extents import require_extents, unequal
@@ -24,6 +24,7 @@ from accel.labelled.scalar import Constant, Function, Operand, Variable
 from accel.labelled.scalar_text import extent_text
 from accel.labelled.scalars.simplify import select_results
 from accel.labelled.sizes import Sizes, Verdict
+from accel.support.dataclass import dataclass
 
 Region = regions.Region[ArrayNode]
 

@@ -7,7 +7,6 @@ not taken needs is no fault, whether that branch was evaluated or not. Whoever a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NoReturn, TypeAlias
 
@@ -16,6 +15,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.labelled import programs
 from accel.labelled.scalar import Compute, Constant, Function
+from accel.support.dataclass import dataclass
 
 _SPELT: Mapping[Operator, str] = MappingProxyType(
     {Operator.DIV: "{} // 0", Operator.MOD: "{} % 0", Operator.QUOT: "quot({}, 0)", Operator.REM: "rem({}, 0)"}

@@ -7,7 +7,7 @@ Folds and scans combine as `accel/labelled/meaning/order.py` says; the first fai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from math import prod
 from typing import TypeAlias, assert_never
@@ -54,6 +54,7 @@ from accel.labelled.nodes import (
 )
 from accel.labelled.scalar import Function
 from accel.support.choices import Checks
+from accel.support.dataclass import dataclass
 
 Element: TypeAlias = tuple[Value, ...]
 """The leaves of one element."""

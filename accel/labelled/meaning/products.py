@@ -6,13 +6,13 @@ In: the components of a fold's element and which of them are products. Out: scal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.errors import AccelInternalError
 from accel.labelled.algebra import Monoid, Products, by_component, element_types, may_be_products
 from accel.labelled.scalar import Block, Compute, Function, Operand, Variable
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from typing import TypeAlias
 
@@ -29,6 +29,7 @@ from accel.labelled.number import number
 from accel.labelled.operations import Flag, Kind, Role, describe, with_parts
 from accel.labelled.passes.inline import inlined
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Variable, While
+from accel.support.dataclass import dataclass
 
 _STATEMENTS = 256
 """The most statements of a function that others move into."""

@@ -8,7 +8,7 @@ size that may turn out to be no extent is computed even if no one mentions it an
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from accel.labelled import programs
 from accel.labelled.array import Array, Label, SizeVariable
@@ -26,6 +26,7 @@ from accel.labelled.passes.components import restrict
 from accel.labelled.passes.loop_state import restrict_loop
 from accel.labelled.passes.may_fail import stays
 from accel.labelled.passes.pointwise import Pointwise, narrowed
+from accel.support.dataclass import dataclass
 
 
 def remove(program: Program) -> Program:

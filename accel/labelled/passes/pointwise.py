@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.labelled import programs, rewrite
@@ -11,6 +10,7 @@ from accel.labelled.array import Array, Shape
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import select_results, simplify
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

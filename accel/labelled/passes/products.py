@@ -9,7 +9,7 @@ that map makes. What is left over is for `simplify`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from accel.ast.tree.operators import Operator
@@ -19,6 +19,7 @@ from accel.labelled.array import Array, Label, SizeVariable
 from accel.labelled.nodes import Binding, Fold, FoldSegments, Program
 from accel.labelled.operations import Described, Flag, Kind, describe, rebuild, with_parts
 from accel.labelled.scalar import Block, Compute, Function, Operand, operand_type
+from accel.support.dataclass import dataclass
 
 Leaf: TypeAlias = tuple[Label, int]
 

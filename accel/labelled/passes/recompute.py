@@ -6,12 +6,13 @@ What may be recomputed is decided in `accel/ilp/recompute/candidates.py`, and wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Extent, Label
 from accel.labelled.nodes import Binding, Program
 from accel.labelled.passes.inline import inlined
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

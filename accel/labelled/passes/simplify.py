@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
@@ -45,6 +45,7 @@ from accel.labelled.scalar import Compute, Function, Operand, Statement, constan
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import simplify as simplify_function
 from accel.labelled.sizes import Sizes
+from accel.support.dataclass import dataclass
 
 _Known = ChainMap[Hashable, Binding]
 

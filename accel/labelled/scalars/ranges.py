@@ -12,7 +12,6 @@ trying all values of numbers of eight bits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
@@ -20,6 +19,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.labelled.array import Extent, Shape, SizeVariable
 from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable, operand_type
+from accel.support.dataclass import dataclass
 
 _MOST = 4
 """How many bounds of one value are kept."""

@@ -8,8 +8,9 @@ in few of its sets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+
+from accel.support.dataclass import dataclass
 
 LINE, PAGE, VECTOR = 64, 4096, 64
 """Bytes."""

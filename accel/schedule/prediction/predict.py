@@ -9,7 +9,6 @@ what stands still in pieces that are written out is loaded once for all of these
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
 
 from accel.ir import mentions
@@ -19,6 +18,7 @@ from accel.labelled.scalar import Constant
 from accel.schedule.axes import accesses
 from accel.schedule.nodes import Kind, Parameter, Piece, Role, Schedule, Size
 from accel.schedule.prediction.caches import CYCLE, LEVELS, VECTOR, Walk, missed
+from accel.support.dataclass import dataclass
 
 _PARAMETERS: Mapping[str, int] = {"rows": 6, "columns": 64, "depth": 256, "strip": 256, "edge": 64, "group": 8}
 """What backends take for them, about; a chunk is as large as all."""

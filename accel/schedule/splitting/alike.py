@@ -9,7 +9,7 @@ value is made by the same operations. [S. Deitz et al., Eliminating Redundancies
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import BOOL, I64
 from accel.ir import mentions
@@ -23,6 +23,7 @@ from accel.labelled.scalar import Block, Compute, Function, Load, Operand, State
 from accel.labelled.scalars.simplify import select_results
 from accel.schedule.axes import loops
 from accel.schedule.nodes import Line, Lines
+from accel.support.dataclass import dataclass
 
 MOST = 1 << 14
 """Bytes of all lines, at most: half of the first cache."""

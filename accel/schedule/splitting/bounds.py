@@ -10,7 +10,7 @@ for factors, or for what runs across, it does not matter how an index was writte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
@@ -23,6 +23,7 @@ from accel.labelled import scalar
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable
 from accel.labelled.scalars.ranges import LIMITS, ONE, ZERO, Linear
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

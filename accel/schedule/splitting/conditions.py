@@ -8,13 +8,13 @@ minimum, a maximum and a remainder are conditions, too, and a branch that is dec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
+from accel.support.dataclass import dataclass
 
 _Atom: TypeAlias = Union[int, SizeVariable]
 """The index of the loop at a depth, or a size."""

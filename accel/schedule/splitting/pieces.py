@@ -9,7 +9,7 @@ that the index is no part of is a cut, too: all iterations are on one side.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias, Union
 
 from accel.ast.tree.operators import Operator
@@ -25,6 +25,7 @@ from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, 
 from accel.labelled.scalars.simplify import select_results, simplify
 from accel.labelled.work import INSTRUCTIONS, work
 from accel.schedule.axes import loops
+from accel.support.dataclass import dataclass
 
 MOST = 24
 """Cuts of a loop."""

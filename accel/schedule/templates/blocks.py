@@ -8,13 +8,13 @@ that of what is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ir import mentions
 from accel.ir.flow import made, needed
 from accel.ir.nodes import For, LoopBody, Nest, OneToMaybe, OneToOne, Read, Remap, Stream, Within, Write
 from accel.schedule.flat import flat_loops
 from accel.schedule.steps import SAME, Steps, of, steps
+from accel.support.dataclass import dataclass
 
 MOST_AXES = 2
 """Axes, apart from the lanes' own, that arrays may run along in a block."""

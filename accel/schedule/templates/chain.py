@@ -9,7 +9,7 @@ it takes, so that a chunk knows where in a block of the order its first one stan
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
@@ -18,6 +18,7 @@ from accel.ir.counters import ONE, counter
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Scatter, State, Stream
 from accel.schedule.nodes import Accumulation, Schedule
 from accel.schedule.templates.rows import rows
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

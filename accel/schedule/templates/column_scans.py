@@ -6,12 +6,11 @@ as it is, or where a statement stands in the way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.ir import flow, mentions
 from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Scatter, State
 from accel.schedule.legality import any_order, straight
 from accel.schedule.templates.columns import dependent, is_known, runs_along
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ or folds are short; None where rows of the innermost loop are as good, or where 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
@@ -36,6 +36,7 @@ from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
+from accel.support.dataclass import dataclass
 
 LONGEST_ROW = 63
 """Elements of the longest row that is folded so where memory does not ask for it, and neighbouring results lie apart: windows,

@@ -7,13 +7,13 @@ have a neutral element, with which a copy begins; and nothing else reads or writ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Scatter
 from accel.labelled.scalar import While
 from accel.schedule.legality import lone_scatters
 from accel.schedule.templates.rows import on_threads
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

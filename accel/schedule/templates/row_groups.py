@@ -6,7 +6,6 @@ In: a nest. Out: which of its loops folds rows, and which one repeats that; None
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 
 from accel.ir import mentions
 from accel.ir.nodes import (
@@ -28,6 +27,7 @@ from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Function, Load
 from accel.schedule.legality import straight
 from accel.schedule.templates.columns import dependent, is_known
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

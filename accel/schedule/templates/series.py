@@ -9,7 +9,6 @@ folds the rows of distances reads them from cache.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from accel.errors import AccelInternalError
@@ -45,6 +44,7 @@ from accel.schedule.templates.column_scans import column_scans
 from accel.schedule.templates.columns import columns
 from accel.schedule.templates.rows import on_threads
 from accel.schedule.templates.tile import Tile, tile
+from accel.support.dataclass import dataclass
 
 Row: TypeAlias = "tuple[Extent, ...]"
 """How long the rows of a nest are, as a product, where all nests of a series must have rows of one length; else nothing."""

@@ -8,7 +8,6 @@ around them: in lanes of the order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ir import mentions
 from accel.ir.nodes import (
@@ -31,6 +30,7 @@ from accel.labelled.scalar import Constant
 from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
 from accel.schedule.steps import steps
 from accel.schedule.templates.blocks import Across, left_over, reads_across
+from accel.support.dataclass import dataclass
 
 LONGEST = 255
 """Elements of the longest row that is folded so where one row alone would be scalar code."""

@@ -10,7 +10,7 @@ join follow each other, see `accel/schedule/nodes.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import BOOL
 from accel.ir import flow, mentions
@@ -32,6 +32,7 @@ from accel.labelled.array import Extent
 from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import dependence
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ The stage's result, which backends are handed. A finding is for those who write 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from accel.ir.nodes import Nest
@@ -26,6 +26,7 @@ from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 from accel.schedule.text import schedule_text, series_text
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

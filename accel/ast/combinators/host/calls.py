@@ -23,7 +23,7 @@ from accel.ast.tree.types import leaves as leaf_types
 from accel.ast.tree.walk import arrays_of
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 from accel.structure import Nested, element_arrays, flatten, like, records_of
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -89,7 +89,7 @@ def foreign_acc(numpy_function: Callable[[Any], object], fallback: Callable[[S],
     return found
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class _Trace:
     """Prints; gives nothing. `records`: those of the arrays' types, by which types are not compared."""
 
@@ -113,7 +113,7 @@ class _Trace:
         return []
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class _Foreign:
     """Calls the user's function, and checks what it gives."""
 

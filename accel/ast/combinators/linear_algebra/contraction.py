@@ -28,7 +28,7 @@ from accel.ast.tree.nodes import Replicate, ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ComplexType, ScalarType, array_type
 from accel.errors import AccelShapeError, AccelTypeError, Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 from accel.support.source import texts
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from accel.errors import AccelTypeError, AccelValueError, Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 ELLIPSIS = "..."
 

@@ -12,7 +12,7 @@ from accel.ast.tree.nodes import Literal, Operation, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, PREDICATES, Operator
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.errors import Where
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 
 @frozen

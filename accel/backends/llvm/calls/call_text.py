@@ -13,7 +13,6 @@ a reference of its own to an array object, or null.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.types import ScalarType
@@ -29,6 +28,7 @@ from accel.backends.llvm.sorting.order import Order
 from accel.backends.parameters import bindings, leaves
 from accel.ir.nodes import Program
 from accel.labelled.array import Array
+from accel.support.dataclass import dataclass
 
 _DECLARATIONS = """declare ptr @accel_take(ptr, i64, i64, ptr)
 declare i1 @accel_arguments(ptr, ptr, i64, i64, ptr)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.machine.late_code import LateNames
 from accel.backends.llvm.sorting.order import Order
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Unit:
     """Object code that is linked together, and the functions of it that later units call, with `prefix` before their names.
 
@@ -27,7 +27,7 @@ class Unit:
     late: tuple[LateNames, ...]
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class CallCode:
     """Units in the order in which they are linked, the call last; the element types whose NumPy descriptors it imports.
 

@@ -8,7 +8,7 @@ it sees of `A.transpose(xs)`. Where a copy serves better, a nest of the program 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.machine.rows import Spread
@@ -25,6 +25,7 @@ from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.tile import Tile
 from accel.schedule.templates.ways import Finding
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from math import prod
 from typing import assert_never
 
@@ -23,6 +22,7 @@ from accel.ir.copies import Copy
 from accel.ir.divisions import MOST_ROWS, divides
 from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, Sort, View
 from accel.labelled.array import Array, Shape
+from accel.support.dataclass import dataclass
 
 SPARE_BYTES = 1 << 14
 """Of an array that is kept for the next one of its kind, at most."""

@@ -8,11 +8,11 @@ and keep what they had then; so what it gives is alike only if all leave it toge
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ir import mentions
 from accel.labelled.scalar import Compute, Function, If, Load, Operand, Statement, Variable, While
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

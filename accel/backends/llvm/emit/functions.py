@@ -10,7 +10,6 @@ depth of the user's expression.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from accel.ast.tree.types import BOOL
@@ -24,6 +23,7 @@ from accel.labelled import programs, scalar
 from accel.labelled.array import Extent
 from accel.labelled.scalars.repeated import function_work
 from accel.labelled.work import TIME
+from accel.support.dataclass import dataclass
 
 Task: TypeAlias = Generator["Task", list[Value], list[Value]]
 Environment: TypeAlias = dict[int, Value]

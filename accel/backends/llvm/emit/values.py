@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
@@ -19,6 +19,7 @@ from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
 from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.scalar import Constant
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ LLVM text of doubles. docs/llvm/threads.md has the estimates beside what was mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import NestPlan, visited_weight
@@ -18,6 +16,7 @@ from accel.ir.nodes import ManyToOne, Nest, Read, Scatter, Write
 from accel.labelled.work import TIME
 from accel.schedule.nodes import Accumulation
 from accel.schedule.phases import read_at_data
+from accel.support.dataclass import dataclass
 
 ALONE = 5_000.0
 """Nanoseconds below which a nest is one call on the calling thread, holding the GIL."""

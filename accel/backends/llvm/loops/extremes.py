@@ -13,7 +13,7 @@ iterations at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -33,6 +33,7 @@ from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Operan
 from accel.ir.places import asked, finds_place
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.scalar import constant
+from accel.support.dataclass import dataclass
 
 UNROLL = 4
 """Vectors side by side, each with an extreme of its own, so that none waits for the one before."""

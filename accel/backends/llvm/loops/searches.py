@@ -8,7 +8,6 @@ behind the first hit is less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
@@ -22,6 +21,7 @@ from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Function, Load, Variable
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 
-from accel.support.frozen import frozen
+from accel.support.dataclass import frozen
 
 _IDENTITY = b"\x7fELF\x02\x01\x01"
 """64 bits, little-endian."""

@@ -14,9 +14,9 @@ from accel.backends.llvm.machine.identity import identity
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.target import host
+from accel.support.dataclass import dataclass
 from accel.support.disk import Store
 from accel.support.forks import FORKS
-from accel.support.frozen import frozen_value
 from accel.support.own_files import own_files
 
 FUNCTIONS = Store("functions", entries=4096, size=1 << 26)
@@ -40,7 +40,7 @@ MOST = 16
 """Functions of a nest that are compiled: then the first one, which serves all sizes, serves others as well."""
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class LateNames:
     """The functions' name in object code, how many numbers there are, and a digest of all that they depend on."""
 

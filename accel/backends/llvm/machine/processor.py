@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 REGISTER_BYTES = 64
 """Of the longest registers that processors have. Most vectors fill one; where registers are shorter, LLVM takes several."""
@@ -43,7 +43,7 @@ _FOLD_TIME, _PACK_TIME, _PRODUCT_TIME = 160, 6, 4
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Registers:
     """A processor's vector registers: the bytes of one, and how many there are."""
 
@@ -57,7 +57,7 @@ class Registers:
         return self.count >= _MANY_REGISTERS
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Processor:
     """Facts of a processor: what instructions it has, as LLVM says, and what these take, which LLVM does not say.
 

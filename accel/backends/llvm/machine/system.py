@@ -11,10 +11,11 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from accel.errors import AccelValueError, here
+from accel.support.dataclass import dataclass
 
 _FUTEX: Mapping[str, int] = MappingProxyType({"x86_64": 202, "aarch64": 98})
 """The number of Linux's system call `futex`, by what Linux calls the processor."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from accel.backends.llvm.scalar_code.coefficients import (
     ATANH,
@@ -21,6 +20,7 @@ from accel.backends.llvm.scalar_code.coefficients import (
 )
 from accel.backends.llvm.scalar_code.mathematics_exponential import odd
 from accel.backends.llvm.scalar_code.reals import Format, Real, Whole, fma, polynomial
+from accel.support.dataclass import dataclass
 
 _ROOT_HALF_BITS: Mapping[Format, int] = {
     Format.DOUBLE: 0x3FE6A09E667F3BCD,

@@ -7,13 +7,13 @@ elementary functions read as formulas. Nothing is reordered or contracted: `fma`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, Union
 
 from accel.ast.tree.types import F32, F64, I32, I64, ScalarType
 from accel.backends.llvm.scalar_code.coefficients import Polynomial
 from accel.backends.llvm.text.code import Code
+from accel.support.dataclass import dataclass
 
 
 class Format(Enum):

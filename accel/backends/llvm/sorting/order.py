@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from accel.ast.tree.types import ScalarType
-from accel.support.frozen import frozen_value
+from accel.support.dataclass import dataclass
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Order:
     """What is asked for: see `accel.ir.nodes.Sort`. keys: their types."""
 

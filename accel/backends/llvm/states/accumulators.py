@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import lanes as order_lanes
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Which loops run in lanes, which as one, and which on threads, the schedule by ro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
@@ -39,6 +39,7 @@ from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
 from accel.schedule.phases import Phase, phases_of
 from accel.schedule.splitting.inside import statements as statements_inside
 from accel.schedule.splitting.pieces import Cut, pieces
+from accel.support.dataclass import dataclass
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""

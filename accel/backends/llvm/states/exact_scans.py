@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I16, I32, I64, U8, U16, ScalarType
@@ -19,6 +18,7 @@ from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.code import Code, register_type
 from accel.labelled.scalar import Constant, constant
+from accel.support.dataclass import dataclass
 
 PART_BYTES = 16
 """What a processor shifts by whole lanes in one instruction."""

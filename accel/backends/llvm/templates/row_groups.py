@@ -7,7 +7,6 @@ halves of both, then quarters, …, until each lane has a row. So what follows t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
@@ -26,6 +25,7 @@ from accel.ir.nodes import For, Level, ManyToOne, Read, State, Stream, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.schedule.templates.row_groups import RowGroups
+from accel.support.dataclass import dataclass
 
 MOST_LANES = 16
 

@@ -8,7 +8,6 @@ lies in memory for one block a thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative
@@ -23,6 +22,7 @@ from accel.backends.llvm.text.words import FAILED
 from accel.ir import mentions
 from accel.labelled.array import Array, SizeVariable
 from accel.schedule.nodes import Series
+from accel.support.dataclass import dataclass
 
 HEAD = 4
 """Words of a block of arguments before the arrays: participants, nothing, rows, rows that are in work at once."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import product
 
 from accel.ast.tree.types import I64, ScalarType
@@ -19,6 +18,7 @@ from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.text.code import memory_type
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across
+from accel.support.dataclass import dataclass
 
 FEW_ROWS = 8
 """Ways of a first cache, as of AMD's first generation. With sixteen rows of 16 KB each line was fetched four times there."""

@@ -6,10 +6,10 @@ In: how the routines of each are written. Out: the code that finds one, for nest
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from accel.backends.llvm.machine.late_code import compile_of, words_of
 from accel.backends.llvm.text.routine import Routine
+from accel.support.dataclass import dataclass
 
 RAISED = "-1"
 """What `@<name>_found` gives when a Python exception is set."""

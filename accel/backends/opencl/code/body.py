@@ -7,7 +7,7 @@ of a schedule differ in little more than which loops they open themselves and wh
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import assert_never
 
@@ -40,6 +40,7 @@ from accel.ir.nodes import (
 from accel.ir.positions import needed_inside
 from accel.ir.slices import holds_any
 from accel.labelled.array import Array
+from accel.support.dataclass import dataclass
 
 
 @dataclass(slots=True)

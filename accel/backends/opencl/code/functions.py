@@ -7,7 +7,7 @@ user's conditionals do, so an explicit stack of pending work takes the place of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from accel.ast.tree.types import ScalarType
@@ -23,6 +23,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
+from accel.support.dataclass import dataclass
 
 LOOK = 1 << 10
 """So many turns after another a scalar loop that may go on for ever looks whether it is to stop."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from accel.ast.tree.operators import Operator
@@ -23,6 +22,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Compute, While
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

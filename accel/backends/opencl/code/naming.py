@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.tree.types import I64
@@ -17,6 +16,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Nest, Operand, Stream
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.scalar import Constant
+from accel.support.dataclass import dataclass
 
 ERROR = "error"
 """The error record: 0 or 1 + the site that failed, then the offending index."""

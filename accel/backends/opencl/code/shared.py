@@ -8,13 +8,12 @@ have no element, so that full vectors and others are scanned alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.spelling import constant
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.labelled.meaning.order import SCAN_VECTOR
+from accel.support.dataclass import dataclass
 
 PITCH = SCAN_VECTOR + 1
 """Places from a vector to the next."""

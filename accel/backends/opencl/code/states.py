@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 
 from accel.ast.tree.types import ScalarType
@@ -24,6 +23,7 @@ from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.programs import loaded
 from accel.labelled.scalar import Function
+from accel.support.dataclass import dataclass
 
 
 class Machine(Enum):

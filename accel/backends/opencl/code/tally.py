@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.shared import Shared
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
 from accel.errors import AccelInternalError
 from accel.labelled.meaning.order import SCAN_VECTOR
+from accel.support.dataclass import dataclass
 
 ONES = f"0x{'01' * SCAN_VECTOR}UL"
 """In each byte 1: what is multiplied by it stands in all of them, or is added up."""

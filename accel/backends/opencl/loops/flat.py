@@ -6,7 +6,7 @@ Nothing stands between them but pure statements, which every iteration may repea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.functions import Context
@@ -19,6 +19,7 @@ from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import loops
 from accel.schedule.nodes import Axis, Schedule
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ one. States that need other lanes get a kernel of their own, with only the state
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from accel.ast.tree.types import BOOL
@@ -24,6 +24,7 @@ from accel.ir.nodes import LoopBody, State
 from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Kind, Schedule
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ Blocks join in adjacent pairs, level by level, and the seed is combined last, on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
@@ -18,6 +17,7 @@ from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import State
 from accel.ir.slices import needed_for
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.loops.flat import Flat
 from accel.ir.nodes import Level, LoopBody, Nest
 from accel.labelled.array import Extent
 from accel.schedule.legality import is_repeatable
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ get a device. pyopencl is imported here, when a device is first asked for.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel.backends.opencl.machine.vendors import INTEL_PLATFORM, visible
 from accel.errors import AccelDeviceError, here
+from accel.support.dataclass import dataclass
 from accel.support.distribution import pip_install
 from accel.support.forks import FORKS, Once
 

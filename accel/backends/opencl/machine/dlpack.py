@@ -8,9 +8,9 @@ of the versions before 1.0, which all takers read.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 
 from accel.ast.tree.types import ScalarType
+from accel.support.dataclass import dataclass
 
 OPENCL = 4
 """`kDLOpenCL`."""

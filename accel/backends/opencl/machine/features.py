@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel.ast.tree.types import F64
@@ -12,6 +11,7 @@ from accel.ir.flow import made
 from accel.ir.nodes import Nest
 from accel.labelled.scalar import Compute, Constant
 from accel.schedule.machine import WorkItems
+from accel.support.dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyopencl

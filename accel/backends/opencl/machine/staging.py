@@ -7,12 +7,13 @@ is taken out of a list, so that threads and signal handlers never use the same p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from accel.backends.protocol import HostArray
+from accel.support.dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyopencl

@@ -12,7 +12,6 @@ kernels, `count`, `offsets` and `move` (`loops/gpu/radix.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import BOOL, F16, F32, ScalarType
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, fixed_group, kernel_text
@@ -34,6 +33,7 @@ from accel.backends.opencl.loops.gpu.radix import (
     unordered,
 )
 from accel.backends.opencl.machine.devices import GROUP_ITEMS as GROUP
+from accel.support.dataclass import dataclass
 
 ROW_EACH = 8
 ROW = ROW_EACH * GROUP

@@ -12,7 +12,7 @@ what cannot fail moves. Inner loops come first, so that what they do not change 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Acond, Awhile, Binding, HostCall, Program, Sort
@@ -21,6 +21,7 @@ from accel.labelled.passes.dependence import Names
 from accel.labelled.passes.loops.rotation import rotated
 from accel.labelled.passes.may_fail import may_fail
 from accel.labelled.passes.shapes.factors import Sizes, computed_sizes
+from accel.support.dataclass import dataclass
 
 
 def hoist_invariants(program: Program) -> Program:

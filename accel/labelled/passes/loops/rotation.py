@@ -9,7 +9,7 @@ reads, in an order, what the step makes or reads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import BOOL
 from accel.labelled import programs
@@ -17,6 +17,7 @@ from accel.labelled.array import Array
 from accel.labelled.nodes import Awhile, Binding, Program, Reshape
 from accel.labelled.operations import with_parts
 from accel.labelled.passes.dependence import Names
+from accel.support.dataclass import dataclass
 
 
 def rotate_loops(program: Program) -> Program:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.operators import COMPARISONS, Operator
 from accel.labelled import programs, rewrite
@@ -34,6 +34,7 @@ from accel.labelled.passes.inline import with_stream
 from accel.labelled.passes.shapes.bounds import reads_inside
 from accel.labelled.passes.shapes.whole_folds import is_blind
 from accel.labelled.scalar import Compute, Function, Load, Statement
+from accel.support.dataclass import dataclass
 
 _SHIFTS = frozenset({Operator.ADD, Operator.SUB})
 

@@ -7,7 +7,6 @@ indices of its position. What lies in memory as the loops run is loaded and stor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ir import mentions
@@ -17,6 +16,7 @@ from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant
 from accel.schedule.flat import flat_loops
 from accel.schedule.steps import SAME, Steps, loaded, of, steps
+from accel.support.dataclass import dataclass
 
 ROW = 8
 """Elements of the longest row that takes less time so than by itself, where its end does not fill a vector."""

@@ -9,7 +9,7 @@ element; these are sorted by their targets, stably, and each target combines its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import BOOL, I64
 from accel.ir.counters import counter
@@ -47,6 +47,7 @@ from accel.schedule.templates.gpu.rewrite import (
     linear,
     slice_for,
 )
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

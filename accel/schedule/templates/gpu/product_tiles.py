@@ -9,8 +9,6 @@ before, and lies in memory in the order in which tiles use it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.ir import mentions
 from accel.ir.flow import made, needed
 from accel.ir.nodes import LoopBody, Nest
@@ -18,6 +16,7 @@ from accel.schedule.legality import ORDERS, is_repeatable
 from accel.schedule.nodes import Kind, Schedule, Template
 from accel.schedule.rules import flip, kind, named, original, pack, subdivide
 from accel.schedule.templates.tile import Side, Tile, tile
+from accel.support.dataclass import dataclass
 
 SIDE = 16
 """Work-items along each side of a tile."""

@@ -7,7 +7,7 @@ identity hold for what was made, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ScalarType
@@ -17,6 +17,7 @@ from accel.ir.slices import needed_for
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, Variable, constant
 from accel.schedule.templates.slices import part_of
+from accel.support.dataclass import dataclass
 
 MAXIMUM = Function(
     (Variable(0, I64), Variable(1, I64)),

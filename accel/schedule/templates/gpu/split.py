@@ -7,7 +7,6 @@ scatters combine, or of folds and scans whose elements iterations do not number.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from accel.ir import mentions
@@ -22,6 +21,7 @@ from accel.schedule.templates.gpu.kept_elements import by_packing
 from accel.schedule.templates.gpu.ordered_scatters import Runs, by_owners, by_runs, last_wins
 from accel.schedule.templates.gpu.rewrite import Made
 from accel.schedule.templates.work_items import flattened
+from accel.support.dataclass import dataclass
 
 Part: TypeAlias = Union[Nest, Runs]
 

@@ -20,8 +20,8 @@ from accel.backends.llvm.machine.python_function import python_function, symbol
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.threads.pool import pool
+from accel.support.dataclass import dataclass
 from accel.support.forks import Once
-from accel.support.frozen import frozen_value
 
 if TYPE_CHECKING:
     from accel.backends.protocol import HostArray
@@ -33,7 +33,7 @@ VIEWS = -1
 """Instead of it: none are."""
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Formed:
     """What makes the function of a form, from what takes anything and the arrays that the program's call holds.
 

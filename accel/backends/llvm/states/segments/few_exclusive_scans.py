@@ -9,7 +9,7 @@ have, of which the next segment writes over what is too much. What is done with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
@@ -34,6 +34,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.labelled.scalar import Compute, constant
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

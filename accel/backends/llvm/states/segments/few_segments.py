@@ -10,7 +10,6 @@ from what half of them have, and lengths are added up in lanes, which takes half
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I32, I64
@@ -28,6 +27,7 @@ from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, ManyToOne, OneToOne, Read
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import constant
+from accel.support.dataclass import dataclass
 
 FEWEST = 4
 """Elements of the longest of these segments: a power of two, and of 4 bytes a piece that is loaded at once."""

@@ -8,13 +8,13 @@ lines are, fewer of which are parts of two.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.templates.tiles import Piece, Tile, room
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across
+from accel.support.dataclass import dataclass
 
 AT_ONCE = 16
 """The most elements of a row that are transposed at once: they fill half of the registers."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.functions import Functions
@@ -24,6 +23,7 @@ from accel.labelled.meaning.order import lanes as order_lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import constant
 from accel.schedule.legality import in_order
+from accel.support.dataclass import dataclass
 
 LEVELS = 20
 """Rows of a counter: more than the bits of the number of blocks of any part."""

@@ -7,7 +7,6 @@ of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
@@ -18,6 +17,7 @@ from accel.backends.llvm.templates.strips.visits import LaneVisit, Piece
 from accel.ir.nodes import For, Level, ManyToOne, Read, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns
+from accel.support.dataclass import dataclass
 
 LANES = 8
 """Lanes of the order that are combined in registers, where each has few elements."""

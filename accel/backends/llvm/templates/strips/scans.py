@@ -8,7 +8,7 @@ group, too, of which the last row stands for those that are missing: it is writt
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
@@ -22,6 +22,7 @@ from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.legality import any_order
 from accel.schedule.templates.column_scans import ColumnScans
+from accel.support.dataclass import dataclass
 
 Rows = list[list[Value]]
 """The leaves of a state in each row of a group."""

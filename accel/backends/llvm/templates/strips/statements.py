@@ -6,7 +6,7 @@ What differs between columns is computed in lanes, vector after vector along a r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
@@ -15,6 +15,7 @@ from accel.backends.llvm.templates.strips.accumulators import Row, Strip
 from accel.ir import flow
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, State, Stream
 from accel.schedule.templates.columns import inside
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from accel.backends.llvm.templates.strips.accumulators import StripFold
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

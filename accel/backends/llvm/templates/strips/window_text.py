@@ -7,7 +7,7 @@ waits on the stack. Where the number of elements is known, each is in the text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
@@ -23,6 +23,7 @@ from accel.backends.llvm.templates.strips.folds import LANES
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.ir.nodes import For, LoopBody, ManyToOne
 from accel.schedule.templates.columns import Columns
+from accel.support.dataclass import dataclass
 
 TOGETHER = 4
 """Vectors whose folds are computed side by side, with many registers; half as many with few."""

@@ -7,7 +7,7 @@ in which the fold visits them. A tile's partial results stand leaf by leaf, row 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum, auto
 
 from accel.ast.tree.types import I64
@@ -18,6 +18,7 @@ from accel.backends.llvm.templates.tile.plain import Plain, plain
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State, Stream
 from accel.schedule.templates.tile import Side, Tile
+from accel.support.dataclass import dataclass
 
 HIGHEST = 8
 """The most rows of a tile."""

@@ -8,7 +8,7 @@ not hold for that to be so. Infinities are left to one side where they can be: t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -27,6 +27,7 @@ from accel.labelled.scalar import (
     operand_type,
 )
 from accel.schedule.templates.tile import Tile
+from accel.support.dataclass import dataclass
 
 
 class Odd(Enum):

@@ -8,7 +8,6 @@ Elements are read once; one value for each 65536 is written and read again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
@@ -30,6 +29,7 @@ from accel.backends.opencl.loops.rows import Rows
 from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Schedule
+from accel.support.dataclass import dataclass
 
 CHUNK = 1024
 """Values of groups that join in local memory at once, at most."""

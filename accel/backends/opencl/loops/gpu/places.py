@@ -6,7 +6,7 @@ In: the states of a loop. Out: lines that put, merge and copy a value of each of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
@@ -16,6 +16,7 @@ from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.join import Held, final
 from accel.backends.opencl.loops.rows import Rows
 from accel.schedule.nodes import Axis, Carried, Schedule
+from accel.support.dataclass import dataclass
 
 GROUP = 256
 """Work-items of a group at most: what all devices offer."""

@@ -9,7 +9,6 @@ result passes through the device's memory. Rows of more than `longest` elements 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.checks import has_checks
@@ -55,6 +54,7 @@ from accel.labelled.programs import loaded
 from accel.schedule.nodes import Role, Schedule, Series
 from accel.schedule.templates.gpu.maps import neighbours
 from accel.schedule.templates.gpu.row_series import row_extents
+from accel.support.dataclass import dataclass
 
 ROWS_BYTES = 24 * 1024
 """Of local memory that rows take, without what keeps them apart."""

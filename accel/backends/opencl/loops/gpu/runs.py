@@ -12,7 +12,6 @@ that are longer than a group's elements, all work-items fetch the elements, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from accel.backends.opencl.code.functions import inline
@@ -35,6 +34,7 @@ from accel.backends.opencl.loops.gpu.radix import (
 from accel.backends.opencl.machine.devices import GROUP_ITEMS as GROUP
 from accel.ir.nodes import Scatter
 from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.support.dataclass import dataclass
 
 MOST_PASSES = 48 // PASS_BITS
 """No array has more than 2^48 elements."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold, Sharing
@@ -22,6 +21,7 @@ from accel.backends.opencl.loops.gpu.walk import Lanes, begin
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 SHORT_PLACES = 4096
 """Lanes of all rows of a group at most, of rows that have an element for a lane: 16 loads for each work-item."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.spelling import constant
 from accel.backends.opencl.code.states import Machine, struct
@@ -13,6 +11,7 @@ from accel.backends.opencl.loops.gpu.places import Places
 from accel.backends.opencl.loops.join import Held
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Axis, Part, Schedule
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ In: what rows and columns give for each element. Out: what a tile comes to, in i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.types import I64
@@ -23,6 +22,7 @@ from accel.backends.llvm.templates.tile.strips import Accumulators
 from accel.ir.nodes import Read
 from accel.labelled.meaning.products import steps as element_steps
 from accel.schedule.templates.tile import Side, Tile
+from accel.support.dataclass import dataclass
 
 MOST_WRITTEN = 64
 """Elements of all rows and vectors of a tile that are written out; of more there may be a loop of two or four subtrees."""

@@ -7,7 +7,6 @@ In: the tile, as it stands and turned, as it is laid out on this processor. Out:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from accel.backends.llvm.machine.processor import FIRST_CACHE
@@ -35,6 +34,7 @@ from accel.backends.llvm.templates.tile.ways.conditions import (
 from accel.ir.nodes import OneToOne, Read, Write
 from accel.ir.single import Single
 from accel.schedule.templates.tile import Tile
+from accel.support.dataclass import dataclass
 
 LEAST = 4096.0
 """Steps below which rows serve as well: then a program compiles nothing else."""

@@ -6,13 +6,13 @@ In: sizes and conditions. Out: text, or LLVM code that answers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, Union, assert_never
 
 from accel.backends.llvm.loops.nest import Levels
 from accel.labelled.array import Array
 from accel.labelled.scalar_text import plain_name
+from accel.support.dataclass import dataclass
 
 
 class Extent(Enum):

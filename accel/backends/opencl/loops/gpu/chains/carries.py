@@ -7,8 +7,6 @@ GPUs have other ways where something is neutral (`gpu_carries.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, Scaffold
 from accel.backends.opencl.code.shared import PITCH, Shared, neutral
@@ -22,6 +20,7 @@ from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import State
 from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
+from accel.support.dataclass import dataclass
 
 ITEMS = 128
 """Work-items that carry totals through the blocks of a row, at most."""

@@ -8,13 +8,12 @@ where there is one row alone, groups have some of its blocks each, and add up fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from accel.backends.opencl.code.shared import ALIGNED, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.gpu.places import GROUP, LOCAL_BYTES, WAIT, fitting
 from accel.backends.opencl.machine.features import Features
+from accel.support.dataclass import dataclass
 
 BRINGING = GROUP // 2
 """Work-items that bring and write while the first one adds, at most: the last ones, which do not run in step with it."""

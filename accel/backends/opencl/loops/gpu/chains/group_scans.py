@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from accel.backends.opencl.code.body import Body
@@ -38,6 +38,7 @@ from accel.ir.slices import backward_slice
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.nodes import Schedule
 from accel.schedule.templates.gpu.chains import is_tally
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ Levien and Owens, Decoupled Fallback, 2025].
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Scaffold
@@ -29,6 +28,7 @@ from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import State
 from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 SPINS = 1 << 12
 """How many times a word is asked for: some milliseconds, which no group that runs takes for a block."""

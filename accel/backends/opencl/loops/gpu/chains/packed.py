@@ -8,7 +8,6 @@ where a group looks back (`look_back.py`), it has done that before it waits for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from accel.backends.opencl.code.naming import array_name
@@ -20,6 +19,7 @@ from accel.ir.flow import needed, state_needs
 from accel.ir.nodes import LoopBody, ManyToOne, State, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

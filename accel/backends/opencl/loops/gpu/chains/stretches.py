@@ -7,13 +7,13 @@ in local memory, and work-items take those of the lanes, or runs, of docs/order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.states import Accumulator, Machine, StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.join import Partials, merge_into
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 
 class Deposit(Accumulator):

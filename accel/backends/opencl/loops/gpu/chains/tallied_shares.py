@@ -13,7 +13,6 @@ GPUs have other kernels for that: their work-items would read far apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from accel.backends.opencl.code.body import Body
@@ -32,6 +31,7 @@ from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import ManyToOne, State, Write
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.templates.gpu.chains import MOST_ITEMS
+from accel.support.dataclass import dataclass
 
 SHARE = BLOCK // MOST_ITEMS
 """Elements of a work-item."""

@@ -1,20 +1,21 @@
-"""Classes made by `@frozen` and `@frozen_value` behave like frozen dataclasses with slots."""
+"""Classes made by `accel.support.dataclass` behave like those of Python's `dataclass`."""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import pickle
 import threading
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, dataclass, is_dataclass
+from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
 
 import numpy as np
 import pytest
 
 import accel as A
 from accel.ast.tree import nodes
-from accel.support.frozen import frozen, frozen_value
+from accel.support.dataclass import dataclass, frozen
 
 
 @frozen
@@ -29,7 +30,7 @@ class Node:
         return self.left, self.right
 
 
-@frozen_value
+@dataclass(frozen=True, slots=True)
 class Value:
     """Two fields."""
 
@@ -41,7 +42,7 @@ class Value:
         return self.left, self.right
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Known:
     """Two fields."""
 
@@ -154,19 +155,95 @@ def test_methods_of_the_class_stay() -> None:
     assert Own.__qualname__.endswith("<locals>.Own")
 
 
-@pytest.mark.parametrize("decorator", [frozen, frozen_value])
-def test_fields_have_no_defaults(decorator: Callable[[type], type]) -> None:
-    with pytest.raises(ValueError, match="'left' in __slots__ conflicts"):
+@dataclass(frozen=True, slots=True)
+class Base:
+    """One field with a default, one that does not count."""
 
-        @decorator
-        class Wrong:
-            left: int = 0
+    first: int
+    second: str = "b"
+    third: object = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived(Base):
+    """One more."""
+
+    last: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Changing:
+    """A list of its own, and what is computed from it."""
+
+    found: list[int] = field(default_factory=list)
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self.count += len(self.found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """By name only; without slots."""
+
+    left: int = 1
+    right: int = field(default=2)
+
+
+def test_defaults_and_inherited_fields() -> None:
+    made = Derived(1, last=(4,))
+    assert (made.first, made.second, made.third, made.last) == (1, "b", None, (4,))
+    assert made == Derived(1, "b", object(), (4,))
+    assert hash(made) == hash(Derived(1, "b", 5, (4,)))
+    assert made != Base(1)
+    assert made != Derived(1)
+    assert repr(made) == "Derived(first=1, second='b', last=(4,))"
+    assert Derived.__match_args__ == ("first", "second", "third", "last")
+    assert [each.name for each in fields(Derived)] == list(Derived.__match_args__)
+    assert replace(made, first=2, third=3) == Derived(2, last=(4,))
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_objects_that_change_have_no_hash_and_lists_of_their_own() -> None:
+    one, two = Changing(), Changing([1, 2], 3)
+    one.found.append(1)
+    assert Changing() == Changing([], 0)
+    assert (one.count, two.count) == (0, 5)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+    assert copy.deepcopy(one) == one
+    assert not hasattr(one, "__dict__")
+
+
+def test_fields_that_are_given_by_name() -> None:
+    made = Named(right=5)
+    assert made == Named(left=1, right=5)
+    assert (Named.right, vars(made)) == (2, {"left": 1, "right": 5})
+    assert pickle.loads(pickle.dumps(made)) == replace(made, left=1)
+    with pytest.raises(TypeError, match="positional"):
+        Named(1)  # type: ignore[call-arg]  # what is tested
+    with pytest.raises(FrozenInstanceError):
+        setattr(made, "left", 2)  # noqa: B010  # mypy refuses the assignment
+
+
+def test_methods_are_there_before_the_first_object() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Fresh:
+        """A class that has no object yet."""
+
+        left: int = 7
+
+    made = object.__new__(Fresh)
+    object.__setattr__(made, "left", 7)
+    assert repr(made).endswith("Fresh(left=7)")
+    assert hash(made) == hash((7,))
+    assert made == Fresh()
 
 
 def test_threads_may_make_the_first_objects() -> None:
     for _ in range(20):
 
-        @frozen_value
+        @dataclass(frozen=True, slots=True)
         class Fresh:
             """A class that has no object yet."""
 
