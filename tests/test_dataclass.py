@@ -204,6 +204,16 @@ def test_defaults_and_inherited_fields() -> None:
     assert pickle.loads(pickle.dumps(made)) == made
 
 
+def test_pythons_dataclasses_may_inherit_from_them() -> None:
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Other(Derived):
+        more: int = 3
+
+    assert Other(1) == Other(1, "b", None, (), 3)
+    with pytest.raises(TypeError, match="cannot inherit non-frozen"):
+        dataclasses.dataclass(type("Changed", (Base,), {}))
+
+
 def test_objects_that_change_have_no_hash_and_lists_of_their_own() -> None:
     one, two = Changing(), Changing([1, 2], 3)
     one.found.append(1)

@@ -44,7 +44,9 @@ def _decorated(
         if eq and not frozen:
             added["__hash__"] = None
         added |= {name: _put_off(made, name, make) for name, make in made_later.items() if make is not None}
-        added["__dataclass_fields__"] = _Fields(made, annotations, values, kw_only)
+        read = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": cls.__name__, **values}
+        for name in ("__dataclass_fields__", "__dataclass_params__"):
+            added[name] = _Described(name, made, read, frozen=frozen, kw_only=kw_only)
         added["__match_args__"] = (*getattr(made, "__match_args__", ()), *(() if kw_only else names))
         for name, method in added.items():
             if own.get(name) is None:
@@ -85,23 +87,21 @@ def _with_defaults(cls: type[C], values: dict[str, object]) -> type[C]:
     return cls
 
 
-class _Fields:
-    """A class's `__dataclass_fields__`, read from it when somebody asks."""
+class _Described:
+    """What Python's `dataclass` writes down of a class, read from it when somebody asks."""
 
-    def __init__(
-        self, cls: type[object], annotations: dict[str, Any], values: dict[str, object], kw_only: bool
-    ) -> None:
-        self._class, self._kw_only = cls, kw_only
-        self._own = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": "fields", **values}
-        self._found: dict[str, Field[Any]] | None = None  # Any: of all types
+    def __init__(self, name: str, cls: type[object], own: dict[str, object], **options: bool) -> None:
+        self._name, self._class, self._own, self._options = name, cls, own, options
+        self._found: object = None
 
-    def __get__(self, instance: object, owner: type[object]) -> dict[str, Field[Any]]:
+    def __get__(self, instance: object, owner: type[object]) -> object:
         if self._found is None:
-            found: dict[str, Field[Any]] = {}
-            for base in self._class.__mro__[:0:-1]:
-                found |= getattr(base, "__dataclass_fields__", {})
-            read = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)
-            self._found = found | vars(read(type(self._class.__name__, (), self._own)))["__dataclass_fields__"]
+            read = dataclasses.dataclass(init=False, repr=False, eq=False, **self._options)
+            found = vars(read(type(self._class.__name__, (), self._own)))[self._name]
+            if isinstance(found, dict):
+                inherited = [getattr(base, self._name, {}) for base in self._class.__mro__[:0:-1]]
+                found = {name: field for fields in (*inherited, found) for name, field in fields.items()}
+            self._found = found
         return self._found
 
 
@@ -170,15 +170,9 @@ def _text(cls: type[object]) -> Method:
 
 
 def _compiled(
-    cls: type[object],
-    head: str,
-    body: list[str],
-    names: MappingProxyType[str, object] | dict[str, object] | None = None,
+    cls: type[object], head: str, body: Sequence[str], names: Mapping[str, object] = MappingProxyType({})
 ) -> Method:
-    found: dict[str, Any] = {
-        "__name__": cls.__module__,
-        **(names or {}),
-    }  # Any: the function that `exec` defines is in it
+    found: dict[str, Any] = {"__name__": cls.__module__, **names}  # Any: the function that `exec` defines is in it
     exec("\n    ".join([head, *body]), found)
     made: Method = found[head[4 : head.index("(")]]
     return made
