@@ -4,7 +4,8 @@ In: a nest whose innermost loop runs in lanes. Out: which statements run togethe
 phase: they are packed, and stay in the cache. Processors hide the latency of random reads behind each other if little stands
 between them, and run scans and elementary functions faster if nothing else fills their registers: one loop then does as well as
 several that store what they make. So a phase has one random read and nothing else of the kind, or one elementary function, or
-scans, of which none needs another of these.
+scans, of which none needs another of these. Where loops are split into an inside and edges, neighbours are vectors in the
+inside, which is worth more: such loops have no phases.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
         loud = {key: found for key, found in loud.items() if not (found is Loud.DEAR and key in eased)}
     free = fixed | {id(s) for s in statements if id(s) not in loud and _is_free(s, data)}
     placed = _placed(statements, free, loud)
-    if not max(placed.values(), default=0):
+    if not max(placed.values(), default=0) or _has_neighbours(nest, statements):
         return ()
     made = _phases(statements, placed)
     kept = {stream for phase in made for stream in phase.keeps}
@@ -103,6 +104,15 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
         return ()
     verify(made, statements)
     return made
+
+
+def _has_neighbours(nest: Nest, statements: Sequence[LoopBody]) -> bool:
+    """Whether the nest is split, and something that loads costs less in the inside: vectors of neighbours instead of loads for
+    each lane, which save more than phases do."""
+    if any(isinstance(statement, Scatter) for statement in mentions.statements(nest)) or not (margins := inside(nest)):
+        return False
+    pairs = zip(statements, statements_inside(nest, margins), strict=True)
+    return any(any(map(_loads, _functions(s))) and _operations(within) < _operations(s) for s, within in pairs)
 
 
 def verify(made: Sequence[Phase], statements: Sequence[LoopBody]) -> None:
@@ -214,10 +224,11 @@ def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
 
 
 def _is_dear(statement: LoopBody) -> bool:
-    return any(
-        work(mentions.function_statements(function), OPERATIONS) >= OPERATIONS.elementary
-        for function in _functions(statement)
-    )
+    return _operations(statement) >= OPERATIONS.elementary
+
+
+def _operations(statement: LoopBody) -> int:
+    return sum(work(mentions.function_statements(function), OPERATIONS) for function in _functions(statement))
 
 
 def _loads_at_data(function: Function, statement: LoopBody, data: frozenset[str]) -> bool:

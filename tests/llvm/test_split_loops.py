@@ -42,12 +42,22 @@ def folded(xs: Matrix) -> tuple[A.Acc[A.Vector[np.float32]], A.Acc[A.Scalar[np.f
     return A.sum(blurred(xs)), A.foldAll(A.max, 0, ys), A.scanl1(A.add, blurred(ys))
 
 
+def dear(xs: Matrix) -> tuple[Matrix, Matrix]:
+    """Two stencils of many operations, and a random read: without neighbours the loop would run in phases."""
+    ys = A.stencil(lambda n: (n(0, -1) * 0.25 + n(1, 2)) * n(1, 0) + n(0, 0) * n(-1, 1) - n(2, 0), A.boundary.clamp, xs)
+    zs = A.stencil(
+        lambda n: (n(-1, 0) + n(0, 1) * 0.5) * n(0, -2) - n(1, 1) * n(1, -1) * n(0, 0), A.boundary.mirror, xs
+    )
+    last = xs.shape[1] - 1
+    return A.zipWith(A.mul, ys, zs), A.map(lambda y: xs[0, A.min(A.truncate(A.abs(y)), last)], ys)
+
+
 def wide(xs: Matrix) -> Matrix:
     """Edges that are wider than a register."""
     return A.stencil(lambda n: n(0, -20) * n(-2, 35) - n(0, 1), A.boundary.mirror, xs)
 
 
-@pytest.mark.parametrize("program", [relaxed, blurred, folded, wide])
+@pytest.mark.parametrize("program", [relaxed, blurred, folded, dear, wide])
 @pytest.mark.parametrize("columns", one_in(4, COLUMNS))
 def test_bits(program: object, columns: int) -> None:
     assert callable(program)

@@ -172,6 +172,39 @@ def test_what_a_condition_on_indices_costs_keeps_no_loop_from_being_split() -> N
     assert "pack" not in found
 
 
+def box(xs: Matrix) -> Matrix:
+    return A.stencil(lambda n: n(-1, -1) + n(0, -1) + n(1, -1) + n(-1, 1) + n(0, 1) + n(1, 1), A.boundary.clamp, xs)
+
+
+def edges(xs: Matrix) -> Matrix:
+    return A.stencil(lambda n: A.exp(n(0, -1) - n(0, 1)) * 2 + n(1, 1), A.boundary.clamp, xs)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda xs: A.zipWith(A.mul, box(xs), edges(xs)),
+        lambda xs: A.scanl1(A.add, edges(xs)),
+        lambda xs: A.map(lambda x: xs[A.truncate(x), 0], box(xs)),
+    ],
+    ids=["two stencils", "a scan", "a random read"],
+)
+def test_loops_of_neighbours_are_split_rather_than_run_in_phases(program: Callable[[Matrix], Matrix]) -> None:
+    found = schedule_text(schedules(nest_of(program, np.ones((3, 4), np.float32)), PROCESSOR).last)
+    assert "\n  inside 1 <= i1 < n1-1\n" in found
+    assert "pack" not in found
+
+
+def test_a_condition_without_loads_leaves_phases() -> None:
+    def program(xs: Matrix) -> Matrix:
+        first = A.imap(lambda ix, x: A.cond(ix[1] == 0, 0.5, A.exp(x)), xs)
+        return A.map(lambda x: A.sin(x) * 2, A.map(lambda x: A.log(x) + 1, first))
+
+    found = schedule_text(schedules(nest_of(program, np.ones((3, 4), np.float32)), PROCESSOR).last)
+    assert "\n  pack " in found
+    assert "inside" not in found
+
+
 @pytest.mark.parametrize(
     "margins", [(), (Margin(1, 0, 1), Margin(0, 0, 1)), (Margin(0, 1, 0),) * 2, (Margin(2, 1, 1),), (Margin(0, -1, 0),)]
 )
