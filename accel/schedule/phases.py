@@ -107,9 +107,12 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
 
 
 def _has_neighbours(nest: Nest, statements: Sequence[LoopBody]) -> bool:
-    """Whether the nest is split, and something that loads costs less in the inside: vectors of neighbours instead of loads for
-    each lane, which save more than phases do."""
-    if any(isinstance(statement, Scatter) for statement in mentions.statements(nest)) or not (margins := inside(nest)):
+    """Whether the nest is split, and something that loads costs less in the inside: vectors of neighbours without branches,
+    which save more than phases do, but for scans of several components, which fill the registers."""
+    scatters = any(isinstance(statement, Scatter) for statement in mentions.statements(nest))
+    if scatters or any(state.running and len(state.finals) > 1 for state in mentions.states(nest)):
+        return False
+    if not (margins := inside(nest)):
         return False
     pairs = zip(statements, statements_inside(nest, margins), strict=True)
     return any(any(map(_loads, _functions(s))) and _operations(within) < _operations(s) for s, within in pairs)

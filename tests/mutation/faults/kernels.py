@@ -340,7 +340,7 @@ FAULTS = (
     ),
     Fault(
         "what is read beside a row over positions is taken for the row",
-        "backends/llvm/emit/values.py",
+        "backends/llvm/emit/runs.py",
         "or each.inner != behind",
         "or len(each.inner) != len(behind)",
         ("tests/llvm/test_positions.py::test_rows_of_all_lengths",),
@@ -354,9 +354,9 @@ FAULTS = (
     ),
     Fault(
         "the first of a row is taken for the row over positions",
-        "backends/llvm/emit/values.py",
-        "if isinstance(each, _UNIFORM) and extent in first.ones:",
-        "if isinstance(each, _UNIFORM):",
+        "backends/llvm/emit/runs.py",
+        "if isinstance(each, Uniform | Fixed) and extent in first.ones:",
+        "if isinstance(each, Uniform | Fixed):",
         ("tests/llvm/test_positions.py::test_rows_of_all_lengths",),
     ),
     Fault(

@@ -7,6 +7,7 @@ from tests.mutation.fault import Fault
 
 _TEXT = "backends/llvm/templates/strips/window_text.py"
 _WINDOWS = ("tests/llvm/test_windows.py",)
+_BENT = ("tests/llvm/test_bent_places.py",)
 _NUMBERS = ("tests/llvm/test_outer_folds.py::test_numbers_of_rows_and_columns",)
 
 FAULTS = (
@@ -23,6 +24,34 @@ FAULTS = (
         "or (end.folds and end.step is None):",
         "or False:",
         ("tests/llvm/test_windows.py",),
+    ),
+    Fault(
+        "clamps bend no vector",
+        "backends/llvm/emit/bends.py",
+        "end = self._last(base) if operator is Operator.MIN else base",
+        "end = base",
+        _BENT,
+    ),
+    Fault(
+        "lanes of bent places never wrap",
+        "backends/llvm/emit/bends.py",
+        """return self._code.emit(f"icmp sle i64 {base}, {self._last(base)}")""",
+        'return "true"',
+        _BENT,
+    ),
+    Fault(
+        "what was bent before is not",
+        "backends/llvm/emit/bends.py",
+        "                return base, even\n",
+        '                return base, "true"\n',
+        _BENT,
+    ),
+    Fault(
+        "windows that bend lie apart",
+        "schedule/templates/columns.py",
+        "([1, 0] | [0, 1])",
+        "[0, 0]",
+        _BENT,
     ),
     Fault(
         "what a function loads at the indices of loops is there",

@@ -14,6 +14,7 @@ from typing import TypeAlias, assert_never
 
 from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.alike import Differences, differences
+from accel.backends.llvm.emit.bends import bent, places, read
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
@@ -70,6 +71,7 @@ class Functions:
         self._branches = branches
         self._routine = memory.routine
         self._differences: Differences | None = None
+        self._places: frozenset[int] = frozenset()
 
     def one(self, value: Value) -> str:
         """The register or constant of a uniform value."""
@@ -85,7 +87,9 @@ class Functions:
         if len(computed) < len(body.statements):
             differ = {number for number, value in environment.items() if not self._writer.is_uniform(value)}
             self._differences = differences(function, differ)
+            self._places = places(function, differ) if self._writer.bends else frozenset()
             return finish(self._block(body, environment, mask))
+        self._places = frozenset()
         # Most are operators alone: no task is needed, and tiles write hundreds of them.
         for statement in computed:
             self._compute(statement, environment)
@@ -93,7 +97,9 @@ class Functions:
 
     def _compute(self, statement: scalar.Compute, environment: Environment) -> None:
         values = [self._operand(argument, environment) for argument in statement.arguments]
-        environment[statement.out.number] = self._writer.operator(statement.operator, statement.out.type, values)
+        place = bent(self._writer, statement.operator, values) if statement.out.number in self._places else None
+        made = place or self._writer.operator(statement.operator, statement.out.type, values)
+        environment[statement.out.number] = made
 
     def _operand(self, operand: scalar.Operand, environment: Environment) -> Value:
         match operand:
@@ -115,7 +121,7 @@ class Functions:
                     position = [self._operand(operand, environment) for operand in index]
                     if statement.may_fail:
                         self._memory.check(position, mask, IndexSite(array.shape, where))
-                    environment[out.number] = self._memory.read(array, position, mask)
+                    environment[out.number] = read(self._memory, self._writer, array, position, mask)
                 case scalar.If(outs):
                     results = yield self._conditional(statement, environment, mask)
                     environment.update(zip([out.number for out in outs], results, strict=True))

@@ -14,8 +14,9 @@ from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.bounds import any_narrow_reaches, any_reaches
 from accel.backends.llvm.emit.masked import lane_by_lane, masked_load, masked_store, suffix
 from accel.backends.llvm.emit.packing import by_table, in_pieces, packed, set_lanes, store_pieces
+from accel.backends.llvm.emit.runs import is_run
 from accel.backends.llvm.emit.stepping import step_of, stepped_lanes
-from accel.backends.llvm.emit.values import Digit, Near, Packed, Progression, Uniform, Value, Writer, is_run
+from accel.backends.llvm.emit.values import Digit, Near, Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host
@@ -235,8 +236,7 @@ class Memory:
         return self.routine.code.emit(f"select i1 {some}, ptr {address}, ptr {self._somewhere()}")
 
     def _somewhere(self) -> str:  # The address of a word that may be read.
-        somewhere = self.routine.slot("i64")
-        self.routine.store("i64", "0", somewhere)
+        self.routine.store("i64", "0", somewhere := self.routine.slot("i64"))
         return somewhere
 
     def _load_row(self, kind: ScalarType, address: str, mask: str | None) -> str:

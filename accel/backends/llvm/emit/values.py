@@ -17,7 +17,7 @@ from accel.backends.llvm.scalar_code.division.floats import by_constant, by_regi
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
-from accel.labelled.array import Array, Extent, Shape
+from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant
 from accel.support.dataclass import dataclass
 
@@ -111,34 +111,37 @@ class Digit:
         return I64
 
 
-Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near, Digit]
+@dataclass(frozen=True, slots=True)
+class Bent:
+    """An i64: lane l holds `base + l` where the i1 `even` holds, and always what `operator` makes of `arguments`, which is
+    written where it is asked for. Clamped places are so, but in vectors at an end. depth: of arguments in arguments."""
+
+    base: str
+    even: str
+    operator: Operator
+    arguments: tuple[Value, ...]
+    depth: int
+
+    @property
+    def type(self) -> ScalarType:
+        """i64."""
+        return I64
+
+
+Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near, Digit, Bent]
 
 _UNIFORM = (Uniform, Fixed)
-
-
-def is_run(index: Sequence[Value], shape: Shape) -> bool:
-    """Whether lanes over positions are adjacent in an array of that shape, which lies in memory as the loops run."""
-    around = next((place for place, each in enumerate(index) if not isinstance(each, _UNIFORM)), len(index))
-    if around == len(index) or not isinstance(first := index[around], Digit) or not first.outermost:
-        return False
-    behind: Shape = ()
-    for each, extent in zip(reversed(index[around:]), reversed(shape[around:]), strict=True):
-        if isinstance(each, _UNIFORM) and extent in first.ones:
-            continue
-        if not isinstance(each, Digit) or each.inner != behind:
-            return False
-        behind = (extent, *behind)
-    return True
-
 
 _ORDERS = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
 """What holds in all lanes between two in which it holds, of numbers that rise or fall evenly."""
 
 
 class Writer:
-    """Writes operators on values; `lanes` is 1 in scalar code, where every value is uniform or fixed."""
+    """Writes operators on values; `lanes` is 1 in scalar code, where every value is uniform or fixed. bends: whether there are
+    `Bent` places, at which reads are plain vector loads where they can be, behind a branch."""
 
-    def __init__(self, code: Code, lanes: int) -> None:
+    def __init__(self, code: Code, lanes: int, *, bends: bool = False) -> None:
+        self.bends = bends
         self.scalar = code
         self.code = code.at(lanes)
         self.lanes = lanes
@@ -165,7 +168,7 @@ class Writer:
                 return text
             case Fixed(constant):
                 return constant_text(constant)
-            case Lanes() | Progression() | Packed() | Near() | Digit():
+            case Lanes() | Progression() | Packed() | Near() | Digit() | Bent():
                 raise AssertionError(f"{value} differs between lanes")
             case _:
                 assert_never(value)
@@ -184,6 +187,8 @@ class Writer:
                 return self.code.emit(f"add {self.code.type(I64)} {self.splat(base, 'i64')}, <{steps}>")
             case Packed(carry, mask):
                 return self._packed(carry, mask)
+            case Bent(_, _, operator, arguments):
+                return self.every(self._in_lanes(operator, I64, arguments))
             case _:
                 assert_never(value)
 
@@ -193,8 +198,7 @@ class Writer:
             return text
         vector = self.code.vector(type_)
         first = self.code.emit(f"insertelement {vector} poison, {type_} {text}, i32 0")
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
-        return self.code.emit(f"shufflevector {vector} {first}, {vector} poison, {zeros}")
+        return self.code.emit(f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
 
     def operator(self, operator: Operator, result: ScalarType, arguments: Sequence[Value]) -> Value:
         """`operator` on values."""
@@ -205,13 +209,16 @@ class Writer:
             moved = self._progression(operator, arguments) or self._moved(operator, arguments)
             if moved is not None:
                 return moved
-        every = [self.every(argument) for argument in arguments]
+        return self._in_lanes(operator, result, arguments)
+
+    def _in_lanes(self, operator: Operator, result: ScalarType, arguments: Sequence[Value]) -> Value:
+        """An operator in each lane."""
+        types = [argument.type for argument in arguments]
+        every = list(map(self.every, arguments))
         if operator in DIVISIONS and result.is_integer and isinstance(arguments[1], Uniform):
             return Lanes(DIVISIONS[operator](self.code, result, every[0], every[1], arguments[1].text), result)
-        if operator is Operator.DIV and result.is_float:
-            quotient = self._quotient(result, every, arguments[1])
-            if quotient is not None:
-                return Lanes(quotient, result)
+        if operator is Operator.DIV and (quotient := self._quotient(result, every, arguments[1])) is not None:
+            return Lanes(quotient, result)
         text = operation(self.code, operator, result, types, every)
         if operator in _ORDERS and all(isinstance(each, (*_UNIFORM, Progression)) for each in arguments):
             self._compared[text] = (operator, arguments[0], arguments[1])
@@ -241,25 +248,24 @@ class Writer:
         holds = [operation(self.scalar, operator, BOOL, [I64, I64], each) for each in (first, last)]
         both = self.scalar.emit(f"and i1 {holds[0]}, {holds[1]}")
         one = self.scalar.emit(f"or i1 {holds[0]}, {holds[1]}")
-        right = self.scalar.emit(f"xor i1 {wrong}, true")
-        neither = self.scalar.emit(f"xor i1 {one}, true")
+        right, neither = (self.scalar.emit(f"xor i1 {each}, true") for each in (wrong, one))
         return self.scalar.emit(f"and i1 {both}, {right}"), self.scalar.emit(f"and i1 {neither}, {right}")
 
     def _quotient(self, kind: ScalarType, every: Sequence[str], divisor: Value) -> str | None:
         """The quotient of floats in lanes where no lane need divide; `every`: both in lanes."""
         match divisor:
-            case Fixed(constant):
+            case Fixed(constant) if kind.is_float:
                 return by_constant(self.code, kind, every[0], constant)
-            case Uniform(text):
+            case Uniform(text) if kind.is_float:
                 return by_register(self.code, kind, every[0], every[1], text)
             case _:
                 return None
 
     def _progression(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
         """The result as a progression, if it is one."""
-        strides = [a.stride if isinstance(a, Progression) else 0 for a in arguments]
-        if any(isinstance(argument, Lanes | Packed | Near | Digit) for argument in arguments):
+        if not all(isinstance(argument, (*_UNIFORM, Progression)) for argument in arguments):
             return None
+        strides = [a.stride if isinstance(a, Progression) else 0 for a in arguments]
         match operator, arguments:
             case Operator.ADD, _:
                 stride = strides[0] + strides[1]
@@ -316,8 +322,8 @@ class Writer:
     def _packed(self, carry: str, mask: str) -> str:
         """`carry` plus the exclusive prefix sum of the mask."""
         vector = self.code.type(I64)
-        bits = self.code.emit(f"zext {self.code.vector('i1')} {mask} to {vector}")
-        total, distance = bits, 1
+        total = bits = self.code.emit(f"zext {self.code.vector('i1')} {mask} to {vector}")
+        distance = 1
         while distance < self.lanes:
             moved = self.shifted(total, "i64", distance, "zeroinitializer")
             total = self.code.emit(f"add {vector} {total}, {moved}")
@@ -349,8 +355,7 @@ class Writer:
         if self.lanes > 8:  # as many i64 are several registers, and their mask takes instructions to pack
             return self._first(count, "i8" if self.lanes > 32 else "i32")
         order = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
-        vector = self.code.type(I64)
-        return self.code.emit(f"icmp slt {vector} <{order}>, {self.splat(count, 'i64')}")
+        return self.code.emit(f"icmp slt {self.code.type(I64)} <{order}>, {self.splat(count, 'i64')}")
 
     def _first(self, count: str, kind: str) -> str:
         """The same for many lanes, at most 127, by comparing narrower integers."""
@@ -369,8 +374,7 @@ class Writer:
 
     def without(self, mask: str | None, excluded: str) -> str:
         """The lanes of `mask` that are not in `excluded`."""
-        vector = self.code.vector("i1")
-        rest = self.code.emit(f"xor {vector} {excluded}, {self.code.splat('i1', 'true')}")
+        rest = self.code.emit(f"xor {self.code.vector('i1')} {excluded}, {self.code.splat('i1', 'true')}")
         return self.both(mask, rest) or rest
 
     @contextmanager

@@ -251,7 +251,7 @@ class ColumnStrips:
     def _chunk(self, suffix: str, *, joins: bool) -> Routine:
         """Some strips: of each the rows of one part; or, if it `joins`, the results of all its parts."""
         routine = Routine(f"void @{self._name}{suffix}(ptr %frame, i64 %low, i64 %high)", hot=not joins)
-        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
+        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory = Memory(view, writer, "ret void", None)
         code = routine.code
         failed = routine.load("i64", view.address(FAILED))

@@ -49,7 +49,7 @@ class Vectors:
         self._outer_memory = outer
         self._accumulators = accumulators
         widths = {lanes for each in phases for lanes in (each.lanes, *narrower(each.lanes))}
-        self._writers = {lanes: Writer(self.routine.code, lanes) for lanes in widths}
+        self._writers = {lanes: Writer(self.routine.code, lanes, bends=plan.inside is None) for lanes in widths}
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
         self._memory = outer.with_writer(Writer(self.routine.code, plan.lanes))
         self._past_caches: dict[Array, str] = {}

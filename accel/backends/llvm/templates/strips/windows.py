@@ -143,7 +143,7 @@ class WindowStrips:
     def _folding(self, counts: Mapping[str, int], records: Sequence[Record]) -> Routine:
         """`@<name>(frame, records, low, high)`: some columns, from the first of a block on, for the records."""
         routine = Routine(f"void @{self._name}(ptr %frame, ptr %records, i64 %low, i64 %high)")
-        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
+        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory, code, size = Memory(view, writer, "ret void", None), routine.code, VECTORS * self._lanes
         text = WindowText(self._columns, memory, writer, counts, records, heavy=self._heavy)
         with text.outer.blocks("%low", "%high") as (start, end), routine.count(start, end, size) as first:
@@ -155,7 +155,7 @@ class WindowStrips:
     def _chunk(self, counts: Mapping[str, int]) -> Routine:
         """`@<name>(frame, low, high)`: some strips. counts: how many elements loops fold, where there is code for that."""
         routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
-        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
+        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory = Memory(view, writer, "ret void", None)
         code, outer = routine.code, self._columns.outer
         routine.leave(code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0"), "void")
