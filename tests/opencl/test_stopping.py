@@ -1,21 +1,26 @@
-"""Ctrl-C ends scalar loops that never end, on processors, whose kernels see what the host writes meanwhile."""
+"""Ctrl-C ends scalar loops that never end: kernels see what is written meanwhile, by the host or by a queue beside theirs."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.opencl.machine.records import WORDS
+from accel.backends.opencl.machine.stopping import stopped_with_the_caller
 from accel.backends.opencl.program import PLAIN, opencl_text
 from accel.schedule.templates.choose import program_schedules
 from tests.endless import HEAD, end_by_interrupt
 from tests.marks import one_in
 from tests.opencl.check import loops
-from tests.opencl.platforms import ROWS, backend, each_platform
+from tests.opencl.platforms import ROWS, each_platform, fresh
 
 Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
 Function: TypeAlias = Callable[[Floats], Floats]
@@ -52,8 +57,6 @@ CASES = [
 @each_platform
 @pytest.mark.parametrize(("function", "elements", "position"), one_in(7, CASES, kept=2))
 def test_an_endless_loop_is_interrupted(platform: str, function: str, elements: int, position: int) -> None:
-    if not backend(platform).memory.reaches:
-        pytest.skip("the host does not reach the device's memory: kernels run to their end")
     name = f"opencl:{ROWS[platform]}"
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, backend=name))
 
@@ -72,10 +75,44 @@ def uncounted(xs: Floats) -> Floats:
     return A.map(lambda x: A.while_(lambda y: y < 4, lambda y: y * y, x), xs)
 
 
+@each_platform
+@pytest.mark.parametrize("reached", [True, False])
+def test_a_flag_is_raised_by_the_host_or_by_a_queue_beside(platform: str, reached: bool) -> None:
+    on = fresh(platform)
+    if not reached:
+        on.memory.reaches = False
+    record = on.records.take()
+    stop = on.records.raiser(record)
+    assert on.records.read(record) == [0] * WORDS
+    stop()
+    patience = time.monotonic() + 60
+    while on.records.read(record) != [1] + [0] * (WORDS - 1):  # what is copied beside comes at any time
+        assert time.monotonic() < patience
+
+
+def test_a_flag_is_raised_until_kernels_see_it() -> None:
+    """One that is raised before the device has cleared the record is lost."""
+    raised, seen = [], threading.Event()
+
+    def launch() -> None:
+        raise KeyboardInterrupt
+
+    def stop() -> None:
+        raised.append(True)
+        if len(raised) == 3:
+            seen.set()
+
+    memory = SimpleNamespace(queue=SimpleNamespace(finish=seen.wait), finish=seen.wait)
+    records: Any = SimpleNamespace(memory=memory, raiser=lambda record: stop)  # Any: it stands for a device's records
+    with pytest.raises(KeyboardInterrupt):
+        stopped_with_the_caller(records, records, launch)
+    assert len(raised) == 3
+
+
 @pytest.mark.parametrize(("function", "looks"), [(counted, False), (uncounted, True)])
-@pytest.mark.parametrize("processor", [False, True])
-def test_only_loops_that_may_go_on_for_ever_look(function: Function, looks: bool, processor: bool) -> None:
-    features = replace(PLAIN, together=processor)
+@pytest.mark.parametrize(("processor", "gpu"), [(False, False), (True, False), (False, True)])
+def test_only_loops_that_may_go_on_for_ever_look(function: Function, looks: bool, processor: bool, gpu: bool) -> None:
+    features = replace(PLAIN, together=processor, gpu=gpu)
     planned, _ = loops("greedy", (function(A.use(np.arange(3.0))),))
     text = opencl_text(program_schedules(planned, features.machine), features)
-    assert ("error" in text) == (looks and processor)
+    assert ("error" in text) == (looks and (processor or gpu))

@@ -306,9 +306,8 @@ def select(c: object, a: object, b: object) -> Exp[Any]:
 def while_(p: Callable[[Exp[E]], Exp[np.bool_]], f: Callable[[Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]:
     """From `x`, `f` applied as long as `p` holds. Several values are carried in one `lift`ed tuple.
 
-    Where that never ends, Ctrl-C ends the call on `llvm`, `interpreter`, and `opencl` on a processor; of a GPU, whose kernels
-    nobody can end, only the end of the process does, by `kill`. A number of turns in the tuple, which `p` asks for, ends it
-    everywhere.
+    Where that never ends, Ctrl-C ends the call; on a GPU that copies and computes at once, as those of NVIDIA do. A number of
+    turns in the tuple, which `p` asks for, ends it everywhere.
 
     >>> A.run(A.map(lambda x: A.while_(lambda y: y < 100, lambda y: y * 2, x), A.use(np.array([3, 200]))))
     array([192, 200])

@@ -277,7 +277,7 @@ class NestLauncher:
                 self._enqueue(kernel, items, arguments)
 
         if self._may_not_end and record is not None and self._features.stops:
-            stopped_with_the_caller(self._memory, record, launch)
+            stopped_with_the_caller(self._records, record, launch)
         else:
             launch()
 

@@ -52,8 +52,9 @@ class Features:
 
     @property
     def stops(self) -> bool:
-        """Whether the host can tell a kernel that runs to stop: the device is a processor, whose memory is the host's."""
-        return self.together
+        """Whether the host can tell a kernel that runs to stop: it is a processor, whose memory is the host's, or a GPU, whose
+        memory is copied to beside its kernels."""
+        return self.together or self.gpu
 
     @property
     def machine(self) -> WorkItems:

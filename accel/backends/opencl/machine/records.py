@@ -6,15 +6,27 @@ taken; one that was read and found so is taken again, so that nothing is written
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
 import numpy as np
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.opencl.machine.host_memory import Fetched
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.sites import Failed
+from accel.support.lazy import lazy
+
+if TYPE_CHECKING:
+    import pyopencl
 
 WORDS = 16
 """Numbers in a record: a site, and an index of at most 15 dimensions."""
+
+_RAISED: Final = np.ones(1, I64.dtype)
+"""What a record begins with whose flag is raised."""
 
 
 class Records:
@@ -23,6 +35,8 @@ class Records:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self._clean: list[Held] = []
+        self._copied: pyopencl.Event | None = None
+        """Of the last copy beside kernels: whoever lets go of it waits for it."""
 
     def take(self) -> Held:
         """A record that is zero."""
@@ -41,6 +55,30 @@ class Records:
         """What stands in the record, once all that was launched is done."""
         numbers: list[int] = self.memory.download(record, I64, (WORDS,)).tolist()
         return numbers
+
+    @lazy
+    def _beside(self) -> pyopencl.CommandQueue:
+        """A queue whose copies do not wait for the kernels of the memory's own, on GPUs that do both at once."""
+        import pyopencl
+
+        return pyopencl.CommandQueue(self.memory.context, self.memory.queue.device)
+
+    def raiser(self, record: Held) -> Callable[[], None]:
+        """What raises the record's flag while kernels run, and waits for none: by the host itself if it reaches the device's
+        memory, else by a copy beside them."""
+        import pyopencl
+
+        host = self.memory.reached_bytes(record)
+        if host is not None:
+            return partial(np.copyto, np.ndarray(_RAISED.shape, I64.dtype, host), _RAISED)
+        queue = self._beside
+
+        def copied() -> None:
+            with contextlib.suppress(pyopencl.Error):  # then the kernels go on
+                self._copied = pyopencl.enqueue_copy(queue, record.buffer, _RAISED, is_blocking=False)
+                queue.flush()
+
+        return copied
 
     def fetch(self, buffer: Held, value: bool | None) -> None:
         """Remember what the first element of the buffer is, or begin to fetch it."""
