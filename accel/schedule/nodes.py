@@ -43,6 +43,7 @@ class Template(Enum):
     BLOCK_GROUPS = "groups of blocks"
     LANE_ROWS = "rows in lanes"
     COLUMN_GROUPS = "groups of columns"
+    SEGMENTS = "segments in lanes"
     FEW_ITEMS = "some to a work-item"
     TURNED_BLOCKS = "turned blocks"
     PATCHES = "patches"

@@ -13,6 +13,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.host.arrays import use
+from accel.backends.opencl.loops.gpu import segments
 from accel.backends.opencl.loops.gpu.chains import look_back
 from accel.backends.opencl.machine.vendors import INTEL_PLATFORM
 from accel.backends.protocol import HostArray, compiled
@@ -95,8 +96,17 @@ CASES: dict[str, Case] = {
     "histogram": (counts, (integers(256, 20_000),)),
     "sums by place": (sums, (integers(50, 20_000), floats(20_000))),
     "normalised": (PROGRAMS["normalised"], (floats(9, 40),)),
+    "segments": (
+        lambda xs, at: A.foldSegOffsets(A.add, 0, xs, at),
+        (floats(64_230), np.cumsum([0, *[k % 5 for k in range(3000)], 40_000, *([60] * 300), 200, 30, 0])),
+    ),
     "series in runs": (PROGRAMS["in_runs"], (floats(4, 1000),)),
 }
+
+
+@pytest.fixture(autouse=True)
+def _groups_have_several_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "GROUPS", 13)
 
 
 def runs(name: str, on: Iterable[Any]) -> None:  # Any: `Strict`, which is there where pyopencl is

@@ -39,6 +39,7 @@ from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.gpu.product_tiles import by_item_tiles, item_shape, packed_shape, suited
 from accel.schedule.templates.gpu.row_series import in_groups
 from accel.schedule.templates.gpu.scatters import scatters
+from accel.schedule.templates.gpu.segments import segments
 from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, lined_rows, merged_rows, rows
@@ -98,7 +99,7 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
             if (packed := packed_shape(in_tiles)) is not None:
                 yield Way((by_item_tiles(nest, in_tiles, packed),), in_tiles)
             yield Way((by_item_tiles(nest, in_tiles, item_shape(in_tiles)),), in_tiles)
-        for template in (folds, chains, scatters):
+        for template in (folds, chains, scatters, segments):
             if in_groups := tuple(template(nest, machine)):
                 yield from map(Way, in_groups)
                 return

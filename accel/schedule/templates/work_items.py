@@ -68,11 +68,16 @@ def _in_groups(schedule: Schedule) -> tuple[Schedule, ...] | None:
 
 
 def folded_parts(schedule: Schedule, at: int) -> tuple[Nest, ...] | None:
-    """The slices of the nest whose folds of all that piece `at` visits can be cut into blocks and lanes; None if none can."""
-    if at == len(schedule.pieces):
+    """The same as `sliced`, if how often piece `at` runs is known at launch."""
+    if at == len(schedule.pieces) or not _is_known(schedule.pieces[at].axis):
         return None
+    return sliced(schedule, at)
+
+
+def sliced(schedule: Schedule, at: int) -> tuple[Nest, ...] | None:
+    """The slices of the nest whose folds of all that piece `at` visits can be cut into blocks and lanes; None if none can."""
     axis, states = schedule.pieces[at].axis, own_states(schedule, at)
-    if not states or not _is_known(axis) or axis.role not in (Role.EXACT, *ORDERS):
+    if not states or axis.role not in (Role.EXACT, *ORDERS):
         return None
     if against_subdividing(schedule, schedule.pieces[at], 1) is not None:
         return None

@@ -55,7 +55,7 @@ class Amount:
     """
 
     product: tuple[Extent, ...] = ()
-    divisor: int = 1
+    divisor: int | Sharing = 1
     rows: tuple[Extent, ...] = ()
     factor: int = 1
     more: int = 0
@@ -68,7 +68,8 @@ class Amount:
 
     def value(self, size: Callable[[SizeVariable], int]) -> int:
         """The number, with the extents of a call."""
-        divisor = self.divisor if self.shared is None else self.divisor // self.shared.value(size)
+        divisor = self.divisor.value(size) if isinstance(self.divisor, Sharing) else self.divisor
+        divisor = divisor if self.shared is None else divisor // self.shared.value(size)
         product = elements(self.product, size) if all(elements((extent,), size) for extent in self.needed) else 0
         parts = -(-product // divisor) if product >= self.above else 0
         others = prod(each.value(size) for each in self.times)

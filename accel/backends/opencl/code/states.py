@@ -244,6 +244,38 @@ def struct(writer: Writer, type_: str, leaves: Sequence[str]) -> str:
     return name
 
 
+@dataclass(frozen=True, slots=True)
+class BlockTree:
+    """What the blocks of a fold come to, one after the other in the hands of one work-item: neighbours join in pairs, level by
+    level, if the order shows."""
+
+    made: StateType
+    levels: str
+
+    def add(self, writer: Writer, place: str, number: str, full: str, is_last: str) -> None:
+        """Take what block `number` has come to, at a place, which gets what all have come to if `is_last`. `full`: whether it
+        is no less than a block."""
+        made, levels = self.made, self.levels
+        if made.machine is Machine.PLAIN:
+            writer.line(f"{levels}[0] = {number} ? {made.merge(f'{levels}[0]', place)} : {place};")
+            writer.line(f"if ({is_last}) {place} = {levels}[0];")
+            return
+        writer.line(f"if ({full}) {made.name}_fold_push({levels}, {number}, {place}{made.passed});")
+        joined = f"{made.name}_fold_join({levels}, {number} + {full}, {place}, !{full}{made.passed})"
+        writer.line(f"if ({is_last}) {place} = {joined};")
+
+
+def block_tree(writer: Writer, made: StateType, context: Context) -> BlockTree:
+    """A new one."""
+    levels = writer.fresh("levels")
+    if made.machine is Machine.PLAIN:
+        writer.line(f"{made.name} {levels}[1];")
+    else:
+        context.prelude.function(f"{made.name}_{Machine.FOLD.value}", _fold_machine(made))
+        writer.line(f"{made.name} {levels}[{_TREE}];")
+    return BlockTree(made, levels)
+
+
 _TREE = 40
 """Levels of the tree of blocks: enough for 2^40 blocks."""
 

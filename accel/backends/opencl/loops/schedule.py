@@ -22,6 +22,7 @@ from accel.backends.opencl.loops.gpu.products.packed_tiles import packed_tiles, 
 from accel.backends.opencl.loops.gpu.products.product_tiles import product_tiles, suits
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels, rows_together
 from accel.backends.opencl.loops.gpu.runs import combine_runs
+from accel.backends.opencl.loops.gpu.segments import segments
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
 from accel.backends.opencl.loops.lines import in_lines
 from accel.backends.opencl.loops.maps import one_item_per_index
@@ -124,6 +125,8 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
             return _blocks(scaffold, schedules)
         case Template.COLUMN_GROUPS:
             return _columns(scaffold, first)
+        case Template.SEGMENTS:
+            return segments(scaffold, first)
         case Template.CHAIN:
             return chained_blocks(scaffold, first)
         case Template.GROUP_CHAIN:
