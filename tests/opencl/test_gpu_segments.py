@@ -1,9 +1,10 @@
-"""Folds of segments as GPUs run them, forced on every platform: short and long ones beside each other, around the edges of lanes,
-blocks, places and groups, against NumPy in the order of docs/order.md, and against the reference."""
+"""Folds of segments as GPUs run them, forced on every platform: short and long ones beside each other, around the edges of
+lanes, blocks, places and groups, against NumPy in the order of docs/order.md, and against the reference."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_sums_of_segments(
     monkeypatch.setattr(segments, "GROUPS", groups)
     bounds = offsets(LENGTHS[which])
     data = numbers((int(bounds[-1]),), kind)
-    wanted = np.array([folded(data[b:e], 3) for b, e in zip(bounds, bounds[1:], strict=False)], kind)
+    wanted = np.array([folded(data[begin:end], 3) for begin, end in pairwise(bounds)], kind)
     run = compiled_on(gpu(platform), lambda xs, at: A.foldSegOffsets(A.add, 3, xs, at), data, bounds)
     same(run([data, bounds]), [wanted])
 
@@ -82,8 +83,28 @@ CASES: dict[str, Callable[[Handle, Handle], Handle]] = {
     "integers": lambda xs, at: A.foldSegOffsets(A.add, 1, A.map(lambda x: A.truncate(x * 100, np.int64), xs), at),
     "bytes": lambda xs, at: A.foldSegOffsets(A.xor, 0, A.map(lambda x: A.truncate(x * 20, np.int8), xs), at),
     "complex": lambda xs, at: A.foldSegOffsets(A.mul, 1, A.map(turn, xs), at),
-    "before and after": lambda xs, at: A.map(lambda x: A.sqrt(A.abs(x)), A.foldSegOffsets(A.add, 0, A.map(lambda x: x / 3, xs), at)),
+    "after": lambda xs, at: A.map(lambda x: A.sqrt(A.abs(x)), A.foldSegOffsets(A.add, 0, A.map(lambda x: x / 3, xs), at)),
 }  # fmt: skip
+
+
+def scaled(xs: Handle, lengths: Handle) -> Handle:
+    """What is folded beside where it begins."""
+    begins = A.prescanl(A.add, 0, lengths)
+    return A.zipWith(lambda x, at: x + A.fromIntegral(at, np.float64), A.foldSeg(A.add, 0, xs, lengths), begins)
+
+
+@each_platform
+@pytest.mark.parametrize("groups", [1, 2048])
+@pytest.mark.parametrize("function", [lambda xs, lengths: A.foldSeg(A.add, 3, xs, lengths), scaled])
+@pytest.mark.parametrize("which", one_in(3, ["edges", "short", "long", "empty", "none"]))
+def test_where_segments_begin_is_found_before(
+    platform: str, which: str, function: Callable[..., Handle], groups: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "GROUPS", groups)
+    lengths = np.array(LENGTHS[which], np.int64)
+    data = numbers((int(lengths.sum()),), np.float64)
+    planned, arguments = loops("greedy", [function(use(data), use(lengths))])
+    same(compiled(gpu(platform), planned)(arguments), interpret(planned, arguments))
 
 
 @each_platform
@@ -107,12 +128,17 @@ def test_an_empty_segment_of_a_fold_without_a_seed_is_an_error(platform: str) ->
 
 
 def test_what_does_not_join_in_lanes_stays_with_one_work_item() -> None:
-    def templates(function: Callable[[Handle, Handle], Handle]) -> list[Template]:
-        planned, _ = loops("greedy", [function(use(np.arange(5.0)), use(offsets([2, 3])))])
+    def templates(function: Callable[[Handle, Handle], Handle], with_offsets: bool = True) -> list[Template]:
+        bounds = offsets([2, 3]) if with_offsets else np.array([2, 3])
+        planned, _ = loops("greedy", [function(use(np.arange(5.0)), use(bounds))])
         return [way.template for nest in mentions.nests(planned) for way in schedules(nest, MACHINE).schedules]
 
     assert templates(products) == [Template.SEGMENTS]
     assert templates(lambda xs, at: A.foldSegOffsets(lambda x, y: x - y * 2, 0, xs, at)) == [Template.ITEMS]
+    assert templates(scaled, False) == [Template.GROUP_CHAIN, Template.SEGMENTS]
+    assert templates(lambda xs, lengths: A.foldSeg(lambda x, y: x - y * 2, 0, xs, lengths), False) == [
+        Template.GROUP_CHAIN
+    ]
 
 
 MACHINE = WorkItems(gpu=True)

@@ -17,6 +17,7 @@ from accel.schedule.axes import carried
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Carried
 from accel.schedule.rules import original
+from accel.schedule.templates.gpu.begins import by_begins
 from accel.schedule.templates.gpu.kept_elements import by_packing
 from accel.schedule.templates.gpu.ordered_scatters import Runs, by_owners, by_runs, last_wins
 from accel.schedule.templates.gpu.rewrite import Made
@@ -39,6 +40,9 @@ def split(nest: Nest, machine: WorkItems) -> Split | None:
     made, rest = Made(nest.label), nest
     first: list[Nest] = []
     last: list[Runs] = []
+    if (begun := by_begins(nest, made, machine)) is not None:
+        begins, rest = begun
+        first.append(begins)
     while every := _unnumbered(rest):
         each = _next(rest, every)
         packed = None if each is None else by_packing(rest, each, made)

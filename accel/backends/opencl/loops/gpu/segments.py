@@ -2,7 +2,7 @@
 
 Segments that lanes have no more than an element of are *short*: their elements are numbered one after the other, whatever
 segment they are of, so that neighbours read neighbours. Each is left in local memory, and a work-item for each segment joins
-its own. Others are *long*: some of their blocks at a time run in lanes, and one work-item joins what blocks come to. Merge-based
+its own. Others are *long*: some of their blocks at a time run in lanes, and one work-item joins what blocks come to. Merging
 products of sparse matrices (Merrill and Garland, 2016) share out elements likewise, but cut sums anywhere; here the order of
 docs/order.md says which elements join.
 """
@@ -46,7 +46,7 @@ PLACES = 2048
 
 @dataclass(frozen=True, slots=True)
 class _Segments:
-    """`flat`: the loop over a segment, of which each of the `rows` has one. `shared`: a place for each element of short ones."""
+    """`flat`: the loop over a segment, of which each of the `rows` has one. `shared`: so many `places` for elements."""
 
     scaffold: Scaffold
     writer: Writer
