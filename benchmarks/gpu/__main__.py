@@ -88,7 +88,11 @@ def rows(on: OpenCLBackend, copy: float, cases: Sequence[Case], found: argparse.
             {name: seconds * 1e3 for name, seconds in span.each.items()},
             bits,
             build,
-            {module.__name__: _beside(module, case, given, copy) for module in beside if case.other is not None},
+            {
+                module.__name__: _beside(module, case, given, copy)
+                for module in beside
+                if case.other is not None and module.__name__ in case.beside
+            },
         )
 
 

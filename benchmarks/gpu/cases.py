@@ -20,6 +20,7 @@ import accel as A
 Arrays = Sequence[NDArray[Any]]  # Any: of any element type
 Floats = A.Acc[A.Vector[np.float32]]
 Matrix = A.Acc[A.Matrix[np.float32]]
+Places = A.Acc[A.Vector[np.int64]]
 
 BINS: Final = 256
 
@@ -38,6 +39,8 @@ class Case:
     """Whether the bits are the interpreter's; elementary functions belong to the device."""
     sorts: bool = False
     """Whether it sorts: that has no kernels on a device that is no GPU."""
+    beside: tuple[str, ...] = ("cupy", "torch")
+    """The modules that have `other`."""
 
 
 def _random(count: int) -> NDArray[np.float32]:
@@ -132,6 +135,26 @@ def short_segments(count: int) -> Arrays:
     return [lengths, _random(int(lengths.sum()))]
 
 
+def middle_segments(count: int) -> Arrays:
+    """The same with lengths of 500 to 1500."""
+    lengths = np.random.default_rng(1).integers(500, 1501, max(count // 1000, 1))
+    return [lengths, _random(int(lengths.sum()))]
+
+
+def skewed_segments(count: int) -> Arrays:
+    """The same with lengths of a power law: half of the segments have up to 3 elements, the longest one a million."""
+    lengths = np.random.default_rng(1).pareto(1.2, max(count // 10, 1)) * 4
+    lengths = np.minimum(lengths, 1e6).astype(np.int64)
+    return [lengths, _random(int(lengths.sum()))]
+
+
+def sparse(each: int, count: int) -> Arrays:
+    """A square sparse matrix with so many elements in each row, at random columns: offsets, columns, a vector, values."""
+    rows = max(count // each, 1)
+    columns = np.sort(np.random.default_rng(1).integers(0, rows, (rows, each)), axis=1)
+    return [np.arange(rows + 1) * each, columns.reshape(-1), _random(rows), _random(rows * each)]
+
+
 def square(count: int) -> Arrays:
     """Two matrices to multiply."""
     side = max(round(count**0.5), 1)
@@ -154,6 +177,32 @@ def _rows(columns: int, wanted: int | None) -> Case:
         times(1 + 1 / columns),
         wanted,
         lambda other, m: m.sum(1),
+    )
+
+
+def _sparse(each: int) -> Case:
+    def times_vector(offsets: Places, columns: Places, vector: Floats, values: Floats) -> Floats:
+        return A.foldSegOffsets(A.add, 0, A.zipWith(A.mul, values, A.gather(columns, vector)), offsets)
+
+    def other(
+        module: Any, offsets: Any, columns: Any, values: Any, vector: Any
+    ) -> object:  # Any: a module and its arrays
+        side = len(vector)
+        return module.sparse_csr_tensor(offsets, columns, values, (side, side)) @ vector
+
+    given = partial(sparse, each)
+    return Case(f"sparse matrix, {each} a row", times_vector, given, times(1), None, other, beside=("torch",))
+
+
+def _segments(name: str, arguments: Callable[[int], Arrays], factor: float = 1) -> Case:
+    return Case(
+        name,
+        lambda lengths, xs: A.foldSeg(A.add, 0, xs, lengths),
+        arguments,
+        times(factor),
+        None,
+        lambda other, lengths, xs: other.segment_reduce(xs, "sum", lengths=lengths),
+        beside=("torch",),
     )
 
 
@@ -196,7 +245,8 @@ CASES: Final = (
          lambda other, x: x[x > 0.5].sum()),
     Case("largest of rows of 1024", A.argmax, partial(matrix, 1024), times(1 + 1 / 512), None,
          lambda other, m: m.argmax(1)),
-    Case("sums of short segments", lambda lengths, xs: A.foldSeg(A.add, 0, xs, lengths), short_segments, times(1.2), None),
+    _segments("sums of short segments", short_segments, 1.2), _segments("sums of segments of 1000", middle_segments),
+    _segments("sums of skewed segments", skewed_segments), _sparse(7), _sparse(60),
     Case("sums of floats in 256 bins", float_sums, binned, times(1), None,
          lambda other, k, x: other.bincount(k, x, minlength=BINS)),
     Case("scatter at random", lambda at, xs: A.scatter(at, A.fill(A.shape(xs), np.float32(0)), xs),
