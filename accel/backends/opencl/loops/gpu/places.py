@@ -86,11 +86,11 @@ def most(places: Places, limit: int, least: int) -> int:
     return max(least, fitting(limit, place_bytes(places), LOCAL_BYTES))
 
 
-def in_local_memory(writer: Writer, places: Places, count: int) -> Places:
+def in_local_memory(writer: Writer, places: Places, count: int, name: str = "lanes") -> Places:
     """So many places for what the work-items of a group share."""
     found = []
     for number, each in enumerate(places.every):
-        values, some = f"lanes{number}", None if each.some is None else f"lanes{number}_some"
+        values, some = f"{name}{number}", None if each.some is None else f"{name}{number}_some"
         writer.line(f"__local {each.type.name} {values}[{count}];")
         if some is not None:
             writer.line(f"__local {c_type(BOOL)} {some}[{count}];")

@@ -1,24 +1,25 @@
 """Segments in lanes: folds of loops whose length is found out around them, some neighbouring segments in a group.
 
-Segments that lanes have no more than an element of are *short*: their elements are numbered one after the other, whatever
-segment they are of, so that neighbours read neighbours. Each is left in local memory, and a work-item for each segment joins
-its own. Others are *long*: some of their blocks at a time run in lanes, and one work-item joins what blocks come to. Merging
-products of sparse matrices (Merrill and Garland, 2016) share out elements likewise, but cut sums anywhere; here the order of
-docs/order.md says which elements join.
+Each segment of a group has a work-item, which finds out how long it is and, in the end, writes what it comes to. Segments that
+lanes have no more than an element of are *short*: their elements are numbered one after the other, whatever segment they are
+of, so that neighbours read neighbours, and are left in local memory, where those of a segment join. Others are *long*: some of
+their blocks at a time run in lanes, and one work-item joins what blocks come to. Merging products of sparse matrices (Merrill
+and Garland, 2016) share out elements likewise, but cut sums anywhere; here docs/order.md says which elements join.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, NestKernels, Scaffold, Sharing
-from accel.backends.opencl.code.naming import index_text
+from accel.backends.opencl.code.naming import index_text, stream_name
+from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import block_tree
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat, flat
+from accel.backends.opencl.loops.gpu.eights import EIGHT, eight
 from accel.backends.opencl.loops.gpu.places import (
     GROUP,
     WAIT,
@@ -26,13 +27,16 @@ from accel.backends.opencl.loops.gpu.places import (
     Workers,
     begins_neutral,
     finish,
+    fitting,
     in_local_memory,
     join_halves,
-    most,
+    place_bytes,
 )
 from accel.backends.opencl.loops.gpu.walk import Lanes, begin, lanes, walk
 from accel.backends.opencl.loops.join import Held
 from accel.backends.opencl.loops.rows import Rows, inside
+from accel.ir.flow import made, needed
+from accel.ir.nodes import Level, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.axes import loops
 from accel.schedule.nodes import Schedule
@@ -41,149 +45,240 @@ GROUPS = 2048
 """Groups from which on each has several segments."""
 
 PLACES = 2048
-"""Elements of short segments that a group has in local memory at once."""
+"""Elements of short segments that a group has in local memory at once, at most."""
+
+PLACE_BYTES = 12 * 1024
+"""Of local memory for these."""
+
+STREAM_BYTES = 6 * 1024
+"""Of local memory for what loops over segments read of the loops around them. Of more, each element finds its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Segments:
-    """`flat`: the loop over a segment, of which each of the `rows` has one. `shared`: so many `places` for elements."""
+    """`flat`: the loop over a segment, of which each of the `rows` has one. `elements`: so many `places` for elements of short
+    ones, or for lanes; `totals`: for what each segment of the group comes to. near: what segments leave for their elements;
+    None if these find it themselves."""
 
     scaffold: Scaffold
     writer: Writer
     rows: Rows
     flat: Flat
     kind: Lanes
-    shared: Places
+    elements: Places
     places: int
+    totals: Places
+    near: Sequence[Stream] | None
 
     @property
     def length(self) -> str:
-        """How many elements the segment has whose row was entered."""
+        """How many elements the segment has that was entered."""
         return f"(position_t){index_text(self.flat.loops[0].extent)}"
 
-    @contextmanager
-    def segment(self, number: str, when: str = "") -> Iterator[Body]:
-        """A block in which segment `number` of the group is entered."""
-        body = Body(self.writer, self.scaffold.context, dict(self.scaffold.types), atomic=True)
-        with self.writer.block(when):
-            self.writer.line(f"const position_t row = from + {number};")
+    @property
+    def body(self) -> Body:
+        """For some of the kernel's statements."""
+        return Body(self.writer, self.scaffold.context, dict(self.scaffold.types), atomic=True)
+
+    def enter(self, body: Body) -> None:
+        """Bind what elements of `segment` need of it."""
+        if self.near is None:
+            self.writer.line("const position_t row = from + segment;")
             self.rows.enter(body)
-            yield body
+            return
+        for stream in self.near:
+            self.writer.line(f"const {_type(self.rows, stream)} {stream_name(stream)} = {_near(stream)}[segment];")
 
 
 def segments(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
     """The kernel of a nest that folds segments."""
     outer, axis = (schedule.pieces[at].axis for at in (0, 2))
-    rows = inside(scaffold.nest, flat(scaffold.nest, outer))
-    found = tuple(
-        Held(each.state, kind, "", None if begins_neutral(each, axis) else "flags")
-        for each in schedule.carried
-        for kind in (scaffold.types[each.state.name],)
+    rows, innermost = inside(scaffold.nest, flat(scaffold.nest, outer)), loops(scaffold.nest)[-1]
+    found = []
+    for each in schedule.carried:
+        flagged = None if begins_neutral(each, axis) else "flags"
+        found.append(Held(each.state, scaffold.types[each.state.name], "", flagged))
+    every, writer = Places(tuple(found)), Writer()
+    places = max(fitting(PLACES, place_bytes(every), PLACE_BYTES), GROUP)
+    elements, totals = (
+        in_local_memory(writer, every, count, name) for count, name in ((places, "lanes"), (GROUP, "totals"))
     )
-    kind, writer = lanes(schedule, axis), Writer()
-    places = most(Places(found), PLACES, GROUP)
-    shared = in_local_memory(writer, Places(found), places + 1)
-    segment = Flat((loops(scaffold.nest)[-1],), (), merged=True)
-    made = _Segments(scaffold, writer, rows, segment, kind, shared, places)
+    assert isinstance(innermost.extent, Stream)
+    near = tuple(dict.fromkeys((innermost.extent, *_asked(innermost.body, innermost.index))))
+    fits = 8 * GROUP * len(near) <= STREAM_BYTES
+    segment = Flat((innermost,), (), merged=True)
+    kind = lanes(schedule, axis)
+    made = _Segments(scaffold, writer, rows, segment, kind, elements, places, totals, near if fits else None)
     sharing = Sharing(rows.extents, GROUP, GROUPS)
-    _lengths(made, sharing)
+    body = made.body
+    _lengths(made, body, sharing)
     _short(made)
     _long(made)
+    with writer.block("if (place < count)"):
+        finish(body, rows, totals, "place", "length > 0")
     scaffold.kernel("segments", writer.text, Amount(rows.extents, sharing, factor=GROUP), group=GROUP)
     return scaffold.done("some segments in a work-group")
 
 
-def _lengths(found: _Segments, sharing: Sharing) -> None:
-    """Where the elements of each short segment of the group begin among all of them, and the blocks of each long one."""
-    writer, rows = found.writer, found.rows
-    for kind, name in (("int", "begins"), ("position_t", "blocks")):
-        writer.line(f"__local {kind} {name}[{GROUP + 1}];")
+def _asked(body: Level, index: Stream) -> tuple[Stream, ...]:
+    """What a loop over a segment reads of the loops around it."""
+    statements = (*body.before, *body.after)
+    own = {index, *(stream for statement in statements for stream in made(statement))}
+    read = dict.fromkeys(stream for statement in statements for stream in needed(statement))
+    return tuple(stream for stream in read if stream not in own)
+
+
+def _type(rows: Rows, stream: Stream) -> str:
+    is_index = rows.outer is not None and any(loop.index == stream for loop in rows.outer.loops)
+    return "position_t" if is_index else c_type(stream.type)
+
+
+def _near(stream: Stream) -> str:
+    """The array of what each segment of the group has of a stream."""
+    return f"near_{stream_name(stream)}"
+
+
+def _lengths(found: _Segments, body: Body, sharing: Sharing) -> None:
+    """How long each segment of the group is, where the elements of each short one begin among those of all, and the blocks of
+    each long one; and what elements need of them."""
+    writer, rows, near = found.writer, found.rows, found.near or ()
+    writer.line(f"__local int begins[{GROUP + 1}], begun[2][{GROUP}], some_long;")
+    writer.line(f"__local position_t blocks[{GROUP + 1}];")
+    for stream in near:
+        writer.line(f"__local {_type(rows, stream)} {_near(stream)}[{GROUP}];")
     writer.line("const int place = get_local_id(0);")
     sharing.write(writer, rows.count)
     writer.line(f"const position_t from = (position_t)({GROUP_NUMBER}) << bits;")
     writer.line(f"const int count = (int)min((position_t)1 << bits, {rows.count} - from);")
-    writer.line("position_t length = 0;")
-    with found.segment("place", "if (place < count)"):
-        writer.line(f"length = {found.length};")
-    writer.line(f"const int is_short = length <= {found.kind.width};")
-    writer.line("if (place == 0) begins[0] = blocks[0] = 0;")
-    writer.line("begins[place + 1] = is_short ? (int)length : 0;")
+    writer.line("const position_t row = from + min(place, count - 1);")
+    rows.enter(body)
+    writer.line(f"const position_t length = place < count ? {found.length} : 0;")
+    writer.line(f"const int is_short = length <= {found.kind.width}, own = is_short ? (int)length : 0;")
+    for stream in near:
+        writer.line(f"{_near(stream)}[place] = {stream_name(stream)};")
+    writer.line("if (place == 0) begins[0] = blocks[0] = some_long = 0;")
+    writer.line("begun[0][place] = own;")
     writer.line(f"blocks[place + 1] = is_short ? 0 : (length + {BLOCK - 1}) / {BLOCK};")
     writer.line(WAIT)
+    writer.line("if (!is_short) some_long = 1;")
+    writer.line("int now = 0, sum = own;")
     with writer.block("for (int reach = 1; reach < count; reach *= 2)"):
-        writer.line("const int begun = place >= reach ? begins[place + 1 - reach] : 0;")
-        writer.line("const position_t others = place >= reach ? blocks[place + 1 - reach] : 0;")
+        writer.line("sum += place >= reach ? begun[now][place - reach] : 0;")
+        writer.line("now = 1 - now;")
+        writer.line("begun[now][place] = sum;")
         writer.line(WAIT)
-        writer.line("begins[place + 1] += begun;")
-        writer.line("blocks[place + 1] += others;")
-        writer.line(WAIT)
-
-
-def _search(writer: Writer, name: str, among: str, number: str, first: str = "0", last: str = "count - 1") -> None:
-    """Bind `name`, the last of some segments that begins with `number` or before it: so it is the one that has it."""
-    writer.line(f"int {name} = {first};")
-    with writer.block(f"for (int end = {last}; {name} < end;)"):
-        writer.line(f"const int middle = ({name} + end + 1) / 2;")
-        writer.line(f"if ({among}[middle] <= {number}) {name} = middle;")
-        writer.line("else end = middle - 1;")
+    writer.line("begins[place + 1] = sum;")
+    writer.line(WAIT)
 
 
 def _short(found: _Segments) -> None:
     """As many short segments at a time as there are places for their elements."""
-    writer, shared = found.writer, found.shared
+    writer, elements = found.writer, found.elements
+    writer.line(f"__local uchar owners[{found.places}];")
     with writer.block("for (int first = 0; first < count;)"):
-        _search(writer, "end_of", "begins", f"begins[first] + {found.places}", "first + 1", "count")
+        writer.line("int end_of = first + 1;")
+        with writer.block("for (int end = count; end_of < end;)"):
+            writer.line("const int middle = (end_of + end + 1) / 2;")
+            writer.line(f"if (begins[middle] - begins[first] <= {found.places}) end_of = middle;")
+            writer.line("else end = middle - 1;")
         writer.line("const int base = begins[first], here = begins[end_of] - base;")
-        with writer.block(f"for (int at = place; at < here; at += {GROUP})"):
-            _search(writer, "segment", "begins", "base + at", "first", "end_of - 1")
-            with found.segment("segment") as body:
-                begin(body, shared)
-                writer.line("const position_t item = base + at - begins[segment];")
-                found.flat.enter(body, "item")
-                body.level(found.flat.body)
-                shared.put(body, "at")
+        writer.line("const int mine = place >= first && place < end_of && is_short, begin = begins[place] - base;")
+        with writer.block("for (int l = 0; mine && l < own; ++l)"):
+            writer.line("owners[begin + l] = (uchar)place;")
         writer.line(WAIT)
-        with (
-            writer.block(f"for (int segment = first + place; segment < end_of; segment += {GROUP})"),
-            writer.block("if (blocks[segment + 1] == blocks[segment])"),
-        ):
-            writer.line("const int at = begins[segment] - base, there = begins[segment + 1] - begins[segment];")
+        with writer.block(f"for (int at = place; at < here; at += {GROUP})"):
+            body = found.body
+            writer.line("const int segment = owners[at];")
+            found.enter(body)
+            begin(body, elements)
+            writer.line("const position_t item = base + at - begins[segment];")
+            found.flat.enter(body, "item")
+            body.level(found.flat.body)
+            elements.put(body, "at")
+        writer.line(WAIT)
+        _join(found)
+        # No wait: whoever writes to these places again waits for owners first, or for where blocks begin.
+        writer.line("first = end_of;")
+
+
+def _join(found: _Segments) -> None:
+    """The elements of short segments join as lanes do: eight of those that are eight apart, then what is left of each."""
+    writer, elements = found.writer, found.elements
+    if any(held.some is not None for held in elements.every):
+        with writer.block("if (mine && own > 0)"):
             with (
                 writer.block(f"for (int reach = {found.kind.width // 2}; reach > 0; reach /= 2)"),
-                writer.block("for (int l = 0; l < reach && l + reach < there; ++l)"),
+                writer.block("for (int l = 0; l < reach && l + reach < own; ++l)"),
             ):
-                shared.merge(writer, "at + l", "at + l + reach")
-            with found.segment("segment") as body:
-                finish(body, found.rows, shared, "at", "there > 0")
-        writer.line(WAIT)
-        writer.line("first = end_of;")
+                elements.merge(writer, "begin + l", "begin + l + reach")
+            found.totals.copy(writer, "place", elements, "begin")
+        return
+    with writer.block(f"for (int task = place; task < (end_of - first) << {EIGHT}; task += {GROUP})"):
+        writer.line(f"const int segment = first + (task >> {EIGHT}), l = task & {(1 << EIGHT) - 1}, few = {EIGHT};")
+        writer.line("const int at = begins[segment] - base + l, some = begins[segment + 1] - begins[segment];")
+        with writer.block(f"if (some > {1 << EIGHT})"):
+            for held in elements.every:
+                eight(writer, held)
+    writer.line(WAIT)
+    with writer.block("if (mine && own > 0)"):
+        writer.line(f"const int at = begin, l = 0, few = 0, some = min(own, {1 << EIGHT});")
+        for held in elements.every:
+            eight(writer, held)
+        found.totals.copy(writer, "place", elements, "at")
 
 
 def _long(found: _Segments) -> None:
     """As many blocks of long segments at a time as a group has work-items for their lanes."""
-    writer, shared, kind, width = found.writer, found.shared, found.kind, found.kind.width
+    writer, elements, width = found.writer, found.elements, found.kind.width
     parts = GROUP // width
-    trees = [block_tree(writer, held.type, found.scaffold.context) for held in shared.every]
-    with writer.block(f"for (position_t task = 0; task < blocks[count]; task += {parts})"):
-        writer.line(f"const int lane = place % {width};")
-        writer.line(f"const position_t mine = task + place / {width};")
-        with writer.block("if (mine < blocks[count])"):
-            _search(writer, "segment", "blocks", "mine")
-            with found.segment("segment") as body:
-                writer.line(f"const position_t base = (mine - blocks[segment]) * {BLOCK};")
-                walk(body, found.flat, kind, shared, "lane", "base", found.length)
-                shared.put(body, "place")
+    writer.line(f"__local int several_of[{parts}], fills[{parts}];")
+    writer.line(f"__local position_t number_of[{parts}];")
+    with writer.block("for (int reach = 1; some_long && reach < count; reach *= 2)"):
+        writer.line("const position_t others = place >= reach ? blocks[place + 1 - reach] : 0;")
         writer.line(WAIT)
-        join_halves(writer, shared, Workers("lane", str(width), lambda text: f"place - lane + {text}"), str(width))
-        with writer.block(f"for (int part = 0; place == 0 && part < {parts} && task + part < blocks[count]; ++part)"):
-            _search(writer, "segment", "blocks", "task + part")
-            with found.segment("segment") as body:
-                writer.line(f"const int at = part * {width};")
-                writer.line("const position_t number = task + part - blocks[segment];")
-                writer.line(f"const int full = number < {found.length} / {BLOCK};")
-                writer.line("const int is_last = number + 1 == blocks[segment + 1] - blocks[segment];")
-                for held, tree in zip(shared.every, trees, strict=True):
-                    tree.add(writer, f"{held.values}[at]", "number", "full", "is_last")
-                with writer.block("if (is_last)"):
-                    finish(body, found.rows, shared, "at", "1")
+        writer.line("blocks[place + 1] += others;")
         writer.line(WAIT)
+    trees = [block_tree(writer, held.type, found.scaffold.context) for held in elements.every]
+    writer.line(f"const int lane = place % {width}, part = place / {width};")
+    with writer.block(f"for (position_t task = 0; some_long && task < blocks[count]; task += {parts})"):
+        _lanes(found)
+        join_halves(writer, elements, Workers("lane", str(width), lambda text: f"place - lane + {text}"), str(width))
+        with writer.block("if (lane == 0)"):
+            writer.line("several_of[part] = several ? segment : -1;")
+            writer.line("number_of[part] = number;")
+            writer.line(f"fills[part] = rest >= {BLOCK};")
+            with writer.block("if (mine < blocks[count] && !several)"):
+                found.totals.copy(writer, "segment", elements, "place")
+        writer.line(WAIT)
+        with writer.block(f"for (int each = 0; place == 0 && each < {parts}; ++each)"):
+            writer.line(f"const int segment = several_of[each], at = each * {width};")
+            writer.line("if (segment < 0) continue;")
+            writer.line("const int is_last = number_of[each] + 1 == blocks[segment + 1] - blocks[segment];")
+            for held, tree in zip(elements.every, trees, strict=True):
+                tree.add(writer, f"{held.values}[at]", "number_of[each]", "fills[each]", "is_last")
+            with writer.block("if (is_last)"):
+                found.totals.copy(writer, "segment", elements, "at")
+        writer.line(WAIT)
+
+
+def _lanes(found: _Segments) -> None:
+    """A work-item for each lane of each of these blocks. Binds which block of which `segment` that is, whether that has
+    `several`, and how much is left of it from there on."""
+    writer = found.writer
+    writer.line("const position_t mine = task + part;")
+    writer.line("int segment = 0;")
+    with writer.block("for (int end = count - 1; segment < end;)"):
+        writer.line("const int middle = (segment + end + 1) / 2;")
+        writer.line("if (blocks[middle] <= mine) segment = middle;")
+        writer.line("else end = middle - 1;")
+    writer.line("const position_t number = mine - blocks[segment];")
+    writer.line("const int several = mine < blocks[count] && blocks[segment + 1] - blocks[segment] > 1;")
+    writer.line("position_t rest = 0;")
+    with writer.block("if (mine < blocks[count])"):
+        body = found.body
+        found.enter(body)
+        writer.line(f"const position_t base = number * {BLOCK}, end = {found.length};")
+        writer.line("rest = end - base;")
+        walk(body, found.flat, found.kind, found.elements, "lane", "base", "end")
+        found.elements.put(body, "place")
+    writer.line(WAIT)
