@@ -2,8 +2,9 @@
 
 OpenCL cannot end a kernel, and its own ways to wait do not let Python look for signals. But kernels see what is written
 meanwhile: by the host itself to a processor's memory, by a queue beside their own to a GPU's. So whoever launches scalar loops
-has another thread wait for them, and raises the flag for which they look (`accel/backends/opencl/code/checks.py`) when a
-signal's handler raises an exception. A GPU whose queues wait for each other goes on; an NVIDIA H100 stops within a millisecond.
+looks for signals while another thread waits for a processor, or asks a GPU, and raises the flag for which kernels look
+(`accel/backends/opencl/code/checks.py`) when a signal's handler raises an exception. A GPU whose queues wait for each other
+goes on; an NVIDIA H100 stops within a millisecond.
 """
 
 from __future__ import annotations
@@ -36,37 +37,53 @@ def stopped_with_the_caller(records: Records, record: Held, launch: Callable[[],
     """`launch`, which enqueues kernels that look at that record, and wait until they are done. What is raised meanwhile stops
     them first: their results are none then."""
     memory, stop = records.memory, records.raiser(record)
-    waiter: _Waiter | None = None
+    waiter: _Waiter | _Mark | None = None
     try:
         launch()
-        if not _done_soon(memory):
-            waiter = _started(memory)
-            while not waiter.done.wait(LOOKS):
+        mark = _Mark(memory)
+        if not mark.comes_soon():
+            waiter = _started(memory) if memory.reaches else mark
+            while not waiter.wait(LOOKS):
                 pass  # Python looks for signals, which may have come to any thread
     except BaseException:
         stop()
         waiter = waiter or _started(memory)
-        while not waiter.done.wait(LOOKS):
+        while not waiter.wait(LOOKS):
             stop()  # once more: what was enqueued before may have cleared the record since
         raise
     finally:
         memory.finish()
-        if waiter is not None:
+        if isinstance(waiter, _Waiter):
             waiter.end()
 
 
-def _done_soon(memory: Memory) -> bool:
-    """Whether the device is soon done with what was enqueued, or cannot be."""
-    import pyopencl
+class _Mark:
+    """The end of a queue's work so far. A GPU comes there by itself, so it is only asked now and then."""
 
-    mark = memory.enqueued("its work", lambda: pyopencl.enqueue_marker(memory.queue))
-    memory.enqueued("its work", memory.queue.flush)
-    start, complete = time.perf_counter(), pyopencl.command_execution_status.COMPLETE
-    while mark.command_execution_status > complete:
-        if time.perf_counter() - start > SOON:
-            return False
-        _GIVE_WAY()
-    return True
+    def __init__(self, memory: Memory) -> None:
+        import pyopencl
+
+        self._event = memory.enqueued("its work", lambda: pyopencl.enqueue_marker(memory.queue))
+        memory.enqueued("its work", memory.queue.flush)
+        self._complete = pyopencl.command_execution_status.COMPLETE
+        self._start = time.perf_counter()
+
+    def comes_soon(self) -> bool:
+        """Whether it is soon reached, or cannot be."""
+        while not self._is_reached:
+            if time.perf_counter() - self._start > SOON:
+                return False
+            _GIVE_WAY()
+        return True
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is reached in so many seconds, or an eighth of the time that was waited so far."""
+        time.sleep(min(seconds, (time.perf_counter() - self._start) / 8))
+        return self._is_reached
+
+    @property
+    def _is_reached(self) -> bool:
+        return bool(self._event.command_execution_status <= self._complete)
 
 
 def _started(memory: Memory) -> _Waiter:
@@ -77,13 +94,13 @@ def _started(memory: Memory) -> _Waiter:
 
 
 class _Waiter:
-    """A thread that waits by OpenCL until a queue's work is `done`. On Intel's runtime it does its share of that: workers are
+    """A thread that waits by OpenCL until a queue's work is done. On Intel's runtime it does its share of that: workers are
     one less than there are cores."""
 
     def __init__(self, queue: pyopencl.CommandQueue) -> None:
         self._queue = queue
         self._thread: threading.Thread | None = None
-        self.done = threading.Event()
+        self._done = threading.Event()
 
     def start(self) -> None:
         """Have it wait."""
@@ -92,9 +109,13 @@ class _Waiter:
         try:
             thread.start()
         except RuntimeError:  # Python ends, and begins no thread
-            self.done.set()
+            self._done.set()
         else:
             self._thread = thread
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is done in so many seconds."""
+        return self._done.wait(seconds)
 
     def end(self) -> None:
         """Once the work is done, wait for the thread to end."""
@@ -106,4 +127,4 @@ class _Waiter:
 
         with contextlib.suppress(pyopencl.Error):  # whoever asks next is told
             self._queue.finish()
-        self.done.set()
+        self._done.set()
