@@ -184,11 +184,9 @@ def _sparse(each: int) -> Case:
     def times_vector(offsets: Places, columns: Places, vector: Floats, values: Floats) -> Floats:
         return A.foldSegOffsets(A.add, 0, A.zipWith(A.mul, values, A.gather(columns, vector)), offsets)
 
-    def other(
-        module: Any, offsets: Any, columns: Any, values: Any, vector: Any
-    ) -> object:  # Any: a module and its arrays
-        side = len(vector)
-        return module.sparse_csr_tensor(offsets, columns, values, (side, side)) @ vector
+    def other(module: Any, *given: Any) -> object:  # Any: a module and its arrays
+        offsets, columns, vector, values = given
+        return module.sparse_csr_tensor(offsets, columns, values, (len(vector), len(vector))) @ vector
 
     given = partial(sparse, each)
     return Case(f"sparse matrix, {each} a row", times_vector, given, times(1), None, other, beside=("torch",))

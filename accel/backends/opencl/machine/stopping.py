@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SOON = 100e-6
 """Seconds in which the host asks the device again and again. Another thread takes as long to begin."""
 
+SLEEPS = 1e-3
+"""The same where the device needs no other thread: who sleeps gives away a tenth of that at least."""
+
 LOOKS = 0.02
 """Seconds between two looks for signals."""
 
@@ -41,7 +44,7 @@ def stopped_with_the_caller(records: Records, record: Held, launch: Callable[[],
     try:
         launch()
         mark = _Mark(memory)
-        if not mark.comes_soon():
+        if not mark.comes_in(SOON if memory.reaches else SLEEPS):
             waiter = _started(memory) if memory.reaches else mark
             while not waiter.wait(LOOKS):
                 pass  # Python looks for signals, which may have come to any thread
@@ -68,10 +71,10 @@ class _Mark:
         self._complete = pyopencl.command_execution_status.COMPLETE
         self._start = time.perf_counter()
 
-    def comes_soon(self) -> bool:
-        """Whether it is soon reached, or cannot be."""
+    def comes_in(self, seconds: float) -> bool:
+        """Whether it is reached in so many seconds, or cannot be."""
         while not self._is_reached:
-            if time.perf_counter() - self._start > SOON:
+            if time.perf_counter() - self._start > seconds:
                 return False
             _GIVE_WAY()
         return True

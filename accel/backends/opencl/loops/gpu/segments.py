@@ -142,7 +142,7 @@ def _lengths(found: _Segments, body: Body, sharing: Sharing) -> None:
     """How long each segment of the group is, where the elements of each short one begin among those of all, and the blocks of
     each long one; and what elements need of them."""
     writer, rows, near = found.writer, found.rows, found.near or ()
-    writer.line(f"__local int begins[{GROUP + 1}], begun[2][{GROUP}], some_long;")
+    writer.line(f"__local int begins[{GROUP + 1}], begun[2][{GROUP}], some_middle, some_long;")
     writer.line(f"__local position_t blocks[{GROUP + 1}];")
     for stream in near:
         writer.line(f"__local {_type(rows, stream)} {_near(stream)}[{GROUP}];")
@@ -156,11 +156,12 @@ def _lengths(found: _Segments, body: Body, sharing: Sharing) -> None:
     writer.line(f"const int is_short = length <= {found.kind.width}, own = is_short ? (int)length : 0;")
     for stream in near:
         writer.line(f"{_near(stream)}[place] = {stream_name(stream)};")
-    writer.line("if (place == 0) begins[0] = blocks[0] = some_long = 0;")
+    writer.line("if (place == 0) begins[0] = blocks[0] = some_middle = some_long = 0;")
     writer.line("begun[0][place] = own;")
     writer.line(f"blocks[place + 1] = is_short ? 0 : (length + {BLOCK - 1}) / {BLOCK};")
     writer.line(WAIT)
     writer.line("if (!is_short) some_long = 1;")
+    writer.line(f"if (own > {1 << EIGHT}) some_middle = 1;")
     writer.line("int now = 0, sum = own;")
     with writer.block("for (int reach = 1; reach < count; reach *= 2)"):
         writer.line("sum += place >= reach ? begun[now][place - reach] : 0;")
@@ -176,12 +177,13 @@ def _short(found: _Segments) -> None:
     writer, elements = found.writer, found.elements
     writer.line(f"__local uchar owners[{found.places}];")
     with writer.block("for (int first = 0; first < count;)"):
-        writer.line("int end_of = first + 1;")
+        writer.line("const int base = begins[first];")
+        writer.line(f"int end_of = begins[count] - base <= {found.places} ? count : first + 1;")
         with writer.block("for (int end = count; end_of < end;)"):
             writer.line("const int middle = (end_of + end + 1) / 2;")
-            writer.line(f"if (begins[middle] - begins[first] <= {found.places}) end_of = middle;")
+            writer.line(f"if (begins[middle] - base <= {found.places}) end_of = middle;")
             writer.line("else end = middle - 1;")
-        writer.line("const int base = begins[first], here = begins[end_of] - base;")
+        writer.line("const int here = begins[end_of] - base;")
         writer.line("const int mine = place >= first && place < end_of && is_short, begin = begins[place] - base;")
         with writer.block("for (int l = 0; mine && l < own; ++l)"):
             writer.line("owners[begin + l] = (uchar)place;")
@@ -213,7 +215,7 @@ def _join(found: _Segments) -> None:
                 elements.merge(writer, "begin + l", "begin + l + reach")
             found.totals.copy(writer, "place", elements, "begin")
         return
-    with writer.block(f"for (int task = place; task < (end_of - first) << {EIGHT}; task += {GROUP})"):
+    with writer.block(f"for (int task = place; some_middle && task < (end_of - first) << {EIGHT}; task += {GROUP})"):
         writer.line(f"const int segment = first + (task >> {EIGHT}), l = task & {(1 << EIGHT) - 1}, few = {EIGHT};")
         writer.line("const int at = begins[segment] - base + l, some = begins[segment + 1] - begins[segment];")
         with writer.block(f"if (some > {1 << EIGHT})"):
