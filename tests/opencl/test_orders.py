@@ -69,6 +69,16 @@ def four_at_once(xs: Handle) -> Handle:
     return A.scanl1(both, A.map(lambda x: A.lift(x, x + 1, x * 2, x - 3), xs))
 
 
+def three_in_segments(xs: Handle, at: Handle) -> Handle:
+    """A state of 24 bytes, as large as segments may have in local memory."""
+
+    def all_three(a: Any, b: Any) -> Any:  # Any: expressions of tuples
+        return A.lift(a[0] + b[0], A.max(a[1], b[1]), a[2] + b[2])
+
+    made = A.map(lambda x: A.lift(x, x * 2, A.cast(x, np.float32) / 8), xs)
+    return A.foldSegOffsets(all_three, A.lift(A.constant(0), A.constant(0), A.constant(0.0, np.float32)), made, at)
+
+
 CASES: dict[str, Case] = {
     "filter": (lambda xs: A.filter(lambda x: x > 0, xs)[0], (floats(30_000),)),
     "fold": (A.sum, (floats(4096 * 16 * 3 + 777),)),
@@ -100,6 +110,7 @@ CASES: dict[str, Case] = {
         lambda xs, at: A.foldSegOffsets(A.add, 0, xs, at),
         (floats(64_230), np.cumsum([0, *[k % 5 for k in range(3000)], 40_000, *([60] * 300), 200, 30, 0])),
     ),
+    "segments of three": (three_in_segments, (integers(9, 20_000), np.cumsum([0, *([30] * 400), 5000, *([1] * 3000)]))),
     "series in runs": (PROGRAMS["in_runs"], (floats(4, 1000),)),
 }
 

@@ -17,6 +17,7 @@ _ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_b
 _SERIES = "tests/opencl/test_gpu_series.py"
 _POSITIONS = "tests/opencl/test_positions.py"
 _SORTING = "tests/opencl/test_sorting.py"
+_SEGMENTS = "tests/opencl/test_gpu_segments.py"
 
 FAULTS = (
     Fault(
@@ -333,5 +334,26 @@ FAULTS = (
         "near < gap ? -1 : last - {items}",
         "near < gap ? -1 : -1",
         (_LOOK_BACK,),
+    ),
+    Fault(
+        "the last block of a long segment counts as a whole one",
+        "backends/opencl/loops/gpu/segments.py",
+        'f"fills[part] = rest >= {BLOCK};"',
+        'f"fills[part] = rest > 0;"',
+        (_SEGMENTS,),
+    ),
+    Fault(
+        "segments of nine elements are joined as those of eight",
+        "backends/opencl/loops/gpu/segments.py",
+        'f"if (own > {1 << EIGHT}) some_middle = 1;"',
+        'f"if (own > {9 << EIGHT}) some_middle = 1;"',
+        (_SEGMENTS,),
+    ),
+    Fault(
+        "where segments begin is found apart also where no groups fold them",
+        "schedule/templates/gpu/begins.py",
+        "if not any(segments(rest, machine)):",
+        "if not rest:",
+        (_SEGMENTS,),
     ),
 )

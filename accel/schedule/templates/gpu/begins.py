@@ -21,28 +21,25 @@ from accel.schedule.templates.gpu.segments import has_segments, segments
 
 def by_begins(nest: Nest, made: Made, machine: WorkItems) -> tuple[Nest, Nest] | None:
     """Both nests; None if the second would not fold segments in groups."""
-    *outer, innermost = loops(nest) or [None]
-    if innermost is None or not outer or not has_segments(nest) or nest.in_place or nest.counts:
+    every = loops(nest)
+    outer, stores = every[:-1], list(mentions.stores(nest))
+    if not outer or not has_segments(nest) or nest.in_place or nest.counts:
         return None
-    sizes, steps = extents(outer), _steps(nest, outer)
-    stores = list(mentions.stores(nest))
-    if sizes is None or not steps or any(isinstance(store, Scatter) for store in stores):
+    if any(isinstance(store, Scatter) for store in stores):
+        return None
+    sizes, steps, innermost = extents(outer), _steps(nest, outer), every[-1]
+    if sizes is None or not steps or _asks(nest, steps, innermost):
         return None
     folded = [store for store in stores if _asks(nest, [store], innermost)]
     others = [store for store in stores if store not in folded]
-    if _asks(nest, steps, innermost):
-        return None
-    place, asked, own = (
-        tuple(loop.index for loop in outer),
-        _asked(nest, steps, folded),
-        Made(made.label, made.rooms.copy()),
-    )
-    held = {out: own.array(out.type, sizes) for step in steps for out in (*step.before, *step.after) if out in asked}
-    writes, reads = {}, {}
+    own, asked = Made(made.label, made.rooms.copy()), _asked(nest, steps, folded)
+    place = tuple(loop.index for loop in outer)
+    writes: dict[int, list[LoopBody]] = {}
+    reads: dict[int, list[LoopBody]] = {}
     for step in steps:
-        mine = [(out, array) for out, array in held.items() if out in (*step.before, *step.after)]
-        writes[id(step)] = [step, *(Write(array, place, out) for out, array in mine)]
-        reads[id(step)] = [Read(out, array, place) for out, array in mine]
+        held = [(out, own.array(out.type, sizes)) for out in (*step.before, *step.after) if out in asked]
+        writes[id(step)] = [step, *(Write(array, place, out) for out, array in held)]
+        reads[id(step)] = [Read(out, array, place) for out, array in held]
     begins = changed(slice_for(_around(nest, outer[-1]), [*steps, *others]), Change(writes))
     rest = changed(nest, Change(reads, frozenset(step.state for step in steps)))
     rest = with_outputs(replace(rest, body=slice_for(rest, folded).body))
