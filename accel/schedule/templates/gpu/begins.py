@@ -22,7 +22,7 @@ from accel.schedule.templates.gpu.segments import has_segments, segments
 def by_begins(nest: Nest, made: Made, machine: WorkItems) -> tuple[Nest, Nest] | None:
     """Both nests; None if the second would not fold segments in groups."""
     every = loops(nest)
-    outer, stores = every[:-1], list(mentions.stores(nest))
+    outer, stores = list(every[:-1]), list(mentions.stores(nest))
     if not outer or not has_segments(nest) or nest.in_place or nest.counts:
         return None
     if any(isinstance(store, Scatter) for store in stores):
