@@ -336,10 +336,10 @@ FAULTS = (
         (_LOOK_BACK,),
     ),
     Fault(
-        "the last block of a long segment counts as a whole one",
-        "backends/opencl/loops/gpu/segments.py",
-        'f"fills[part] = rest >= {BLOCK};"',
-        'f"fills[part] = rest > 0;"',
+        "blocks of a long segment all take the place of the first",
+        "backends/opencl/code/states.py",
+        "_fold_push({levels}, {number}, ",
+        "_fold_push({levels}, 0, ",
         (_SEGMENTS,),
     ),
     Fault(

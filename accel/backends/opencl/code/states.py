@@ -252,16 +252,15 @@ class BlockTree:
     made: StateType
     levels: str
 
-    def add(self, writer: Writer, place: str, number: str, full: str, is_last: str) -> None:
-        """Take what block `number` has come to, at a place, which gets what all have come to if `is_last`. `full`: whether it
-        is no less than a block."""
+    def add(self, writer: Writer, place: str, number: str, is_last: str) -> None:
+        """Take what block `number` has come to, at a place, which gets what all have come to if `is_last`."""
         made, levels = self.made, self.levels
         if made.machine is Machine.PLAIN:
             writer.line(f"{levels}[0] = {number} ? {made.merge(f'{levels}[0]', place)} : {place};")
             writer.line(f"if ({is_last}) {place} = {levels}[0];")
             return
-        writer.line(f"if ({full}) {made.name}_fold_push({levels}, {number}, {place}{made.passed});")
-        joined = f"{made.name}_fold_join({levels}, {number} + {full}, {place}, !{full}{made.passed})"
+        writer.line(f"{made.name}_fold_push({levels}, {number}, {place}{made.passed});")
+        joined = f"{made.name}_fold_join({levels}, {number} + 1, {place}, 0{made.passed})"
         writer.line(f"if ({is_last}) {place} = {joined};")
 
 

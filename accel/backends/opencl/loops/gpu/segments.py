@@ -233,7 +233,7 @@ def _long(found: _Segments) -> None:
     """As many blocks of long segments at a time as a group has work-items for their lanes."""
     writer, elements, width = found.writer, found.elements, found.kind.width
     parts = GROUP // width
-    writer.line(f"__local int several_of[{parts}], fills[{parts}];")
+    writer.line(f"__local int several_of[{parts}];")
     writer.line(f"__local position_t number_of[{parts}];")
     with writer.block("for (int reach = 1; some_long && reach < count; reach *= 2)"):
         writer.line("const position_t others = place >= reach ? blocks[place + 1 - reach] : 0;")
@@ -248,7 +248,6 @@ def _long(found: _Segments) -> None:
         with writer.block("if (lane == 0)"):
             writer.line("several_of[part] = several ? segment : -1;")
             writer.line("number_of[part] = number;")
-            writer.line(f"fills[part] = rest >= {BLOCK};")
             with writer.block("if (mine < blocks[count] && !several)"):
                 found.totals.copy(writer, "segment", elements, "place")
         writer.line(WAIT)
@@ -257,15 +256,15 @@ def _long(found: _Segments) -> None:
             writer.line("if (segment < 0) continue;")
             writer.line("const int is_last = number_of[each] + 1 == blocks[segment + 1] - blocks[segment];")
             for held, tree in zip(elements.every, trees, strict=True):
-                tree.add(writer, f"{held.values}[at]", "number_of[each]", "fills[each]", "is_last")
+                tree.add(writer, f"{held.values}[at]", "number_of[each]", "is_last")
             with writer.block("if (is_last)"):
                 found.totals.copy(writer, "segment", elements, "at")
         writer.line(WAIT)
 
 
 def _lanes(found: _Segments) -> None:
-    """A work-item for each lane of each of these blocks. Binds which block of which `segment` that is, whether that has
-    `several`, and how much is left of it from there on."""
+    """A work-item for each lane of each of these blocks. Binds which block of which `segment` that is, and whether that has
+    `several`."""
     writer = found.writer
     writer.line("const position_t mine = task + part;")
     writer.line("int segment = 0;")
@@ -275,12 +274,10 @@ def _lanes(found: _Segments) -> None:
         writer.line("else end = middle - 1;")
     writer.line("const position_t number = mine - blocks[segment];")
     writer.line("const int several = mine < blocks[count] && blocks[segment + 1] - blocks[segment] > 1;")
-    writer.line("position_t rest = 0;")
     with writer.block("if (mine < blocks[count])"):
         body = found.body
         found.enter(body)
         writer.line(f"const position_t base = number * {BLOCK}, end = {found.length};")
-        writer.line("rest = end - base;")
         walk(body, found.flat, found.kind, found.elements, "lane", "base", "end")
         found.elements.put(body, "place")
     writer.line(WAIT)
