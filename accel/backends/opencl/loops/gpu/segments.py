@@ -10,7 +10,6 @@ and Garland, 2016) share out elements likewise, but cut sums anywhere; here docs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, NestKernels, Scaffold, Sharing
@@ -40,6 +39,7 @@ from accel.ir.nodes import Level, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.axes import loops
 from accel.schedule.nodes import Schedule
+from accel.support.dataclass import dataclass
 
 GROUPS = 2048
 """Groups from which on each has several segments."""
