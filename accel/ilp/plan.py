@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -91,10 +92,10 @@ def _heuristic(graph: Graph, prices: Prices, options: Options) -> Answer:
     return Answer(ordered, cost, bound, cost == bound, strategy, None, not unfinished)
 
 
-def _no_dearer(answer: Answer, graph: Graph, prices: Prices, options: Options) -> Answer:
+def _no_dearer(answer: Answer, graph: Graph, prices: Prices, options: Options, others: Sequence[Strategy]) -> Answer:
     """The answer of `ilp`, or that of another strategy that costs less: what is not proved need not be the best there is."""
     deadline = time.monotonic() + max(options.time_limit, 1.0)  # the limit is the solver's
-    for strategy in QUICK:
+    for strategy in others:
         if answer.proved or time.monotonic() > deadline:
             return answer
         found = _run(strategy, graph, prices, options.duplicate, deadline)
@@ -104,6 +105,11 @@ def _no_dearer(answer: Answer, graph: Graph, prices: Prices, options: Options) -
             proved = cost == answer.bound
             answer = Answer(clusters, cost, answer.bound, proved, strategy, None, proved or answer.finished)
     return answer
+
+
+def _by_heuristics(graph: Graph, prices: Prices, options: Options) -> Answer:
+    """The answer of `ilp` where no solver gives one: greedy's, or that of another strategy."""
+    return _no_dearer(_heuristic(graph, prices, options), graph, prices, options, QUICK[1:])
 
 
 def _at_least(bound: tuple[int, ...]) -> str:
@@ -128,7 +134,7 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     problem = asked(graph, options.model, weights, options)
     facts = problem.facts
     if facts is None:
-        return _no_dearer(_heuristic(graph, prices, options), graph, prices, options)
+        return _by_heuristics(graph, prices, options)
     solver = f"The solver {options.solver!r}"
     try:
         if facts.candidates.reads:
@@ -139,13 +145,13 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
         found = optimise(problem, facts, options)
     except SolverError as error:  # whatever a solver does wrong, the program still runs
         _warn(solver, str(error))
-        return replace(_no_dearer(_heuristic(graph, prices, options), graph, prices, options), finished=False)
+        return replace(_by_heuristics(graph, prices, options), finished=False)
     finished = found.proved or not (found.trouble or found.late)
     name = None if found.strategy == "greedy" else options.solver
     answer = Answer(
         found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.recomputed
     )
-    answer = _no_dearer(answer, graph, prices, options)
+    answer = _no_dearer(answer, graph, prices, options, QUICK)
     if not answer.finished:
         trouble = f"{found.trouble};" if found.trouble else f"after {options.time_limit} s"
         _warn(solver, f"{trouble} the cost is {answer.cost}{_at_least(answer.bound)}")

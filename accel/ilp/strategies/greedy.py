@@ -19,6 +19,7 @@ from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
 from accel.support.choices import Duplicate
+from accel.support.dataclass import dataclass
 
 _PATIENT = 64
 """With no more clusters than this, one that could not have its best partner in a round waits for the next."""
@@ -67,35 +68,61 @@ def chains(graph: Graph, apart: Collection[Label]) -> list[list[Label]]:
     return runs
 
 
+@dataclass(slots=True)
+class Offer:
+    """What merging two clusters saves, what comes out, and whether that is legal, if that was asked already."""
+
+    saved: tuple[int, ...]
+    whole: Cluster
+    legal: bool | None
+
+
 class Savings:
-    """What merging two clusters of a partition saves, and what comes out; each pair is looked at once."""
+    """What merging two clusters of a partition saves, and what comes out; each pair is looked at once.
+
+    To judge a cluster takes several times as long as to price it, so only what saves something is judged, and only where it is
+    to be merged. A cost function is asked about legal clusters alone.
+    """
 
     def __init__(self, partition: Partition, prices: Prices) -> None:
         self._partition, self._price = partition, prices
-        self._costs: dict[Cluster, tuple[int, ...]] = {}
-        self._tried: dict[tuple[Cluster, Cluster], tuple[tuple[int, ...], Cluster] | None] = {}
+        # By the clusters' identities: to hash one takes as long as to walk it.
+        self._costs: dict[int, tuple[Cluster, tuple[int, ...]]] = {}
+        self._offers: dict[tuple[int, int], tuple[Cluster, Cluster, Offer | None]] = {}
 
     def _cost(self, cluster: Cluster) -> tuple[int, ...]:
-        if cluster not in self._costs:
-            self._costs[cluster] = self._price(cluster)
-        return self._costs[cluster]
+        if id(cluster) not in self._costs:
+            self._costs[id(cluster)] = cluster, self._price(cluster)
+        return self._costs[id(cluster)][1]
 
-    def of(self, first: Label, second: Label) -> tuple[tuple[int, ...], Cluster] | None:
-        """None if that is illegal, or saves nothing."""
+    def if_legal(self, first: Label, second: Label) -> Offer | None:
+        """None if that saves nothing, or is plainly illegal."""
         one, two = self._partition.cluster[first], self._partition.cluster[second]
-        if (one, two) not in self._tried:
-            self._tried[one, two] = self._saving(first, second, one, two)
-        return self._tried[one, two]
+        if (id(one), id(two)) not in self._offers:
+            self._offers[id(one), id(two)] = one, two, self._offer((first, second), one, two)
+        return self._offers[id(one), id(two)][2]
 
-    def _saving(
-        self, first: Label, second: Label, one: Cluster, two: Cluster
-    ) -> tuple[tuple[int, ...], Cluster] | None:
-        whole = self._partition.whole((first, second))
-        if whole is None:
+    def of(self, first: Label, second: Label) -> Offer | None:
+        """None if that is illegal, or saves nothing."""
+        offer = self.if_legal(first, second)
+        return offer if offer is not None and self.is_legal(offer) else None
+
+    def is_legal(self, offer: Offer) -> bool:
+        """Whether the checker lets be what comes out."""
+        if offer.legal is None:
+            offer.legal = self._partition.is_legal(offer.whole)
+        return offer.legal
+
+    def _offer(self, names: tuple[Label, Label], one: Cluster, two: Cluster) -> Offer | None:
+        whole = self._partition.assigned(names)
+        legal = (
+            None if isinstance(self._price.cost, CostModel) else whole is not None and self._partition.is_legal(whole)
+        )
+        if whole is None or legal is False:
             return None
         costs = zip(self._cost(one), self._cost(two), self._cost(whole), strict=True)
-        saving = tuple(a + b - c for a, b, c in costs)
-        return (saving, whole) if saving > (0,) * len(saving) else None
+        saved = tuple(a + b - c for a, b, c in costs)
+        return Offer(saved, whole, legal) if saved > (0,) * len(saved) else None
 
 
 class _Merger:
@@ -106,23 +133,24 @@ class _Merger:
 
     def round(self, pairs: Iterable[tuple[Label, Label]]) -> bool:
         """Merge disjoint pairs, the most saving first; whether there was one."""
-        offers = []
+        offers: list[tuple[tuple[int, ...], Label, Label, Offer]] = []
         for first, second in pairs:
-            saved = self._savings.of(first, second)
-            if saved is not None:
-                offers.append((tuple(-saving for saving in saved[0]), first, second, saved[1]))
+            offer = self._savings.if_legal(first, second)
+            if offer is not None:
+                offers.append((tuple(-saving for saving in offer.saved), first, second, offer))
         offers.sort(key=lambda offer: offer[:3])
         patient = len(self.partition.cluster) <= _PATIENT
         touched: dict[Label, tuple[int, ...] | None] = {}
         merged = False
-        for cost, first, second, whole in offers:
-            if first in touched or second in touched:
-                if not patient:
-                    continue
+        for cost, first, second, offer in offers:
+            taken = first in touched or second in touched
+            if (taken and not patient) or not self._savings.is_legal(offer):
+                continue
+            if taken:
                 joins = self._as_well(cost, first, second, touched)
                 touched |= dict.fromkeys((first, second), cost if joins else None)
             elif self.partition.between(first, second) == set():
-                self.partition.merge((first, second), whole)
+                self.partition.merge((first, second), offer.whole)
                 touched |= {first: cost, second: cost}
                 merged = True
         return merged
@@ -135,10 +163,10 @@ class _Merger:
         if len(names) != 1 or touched[names[0]] != cost:
             return False
         first, second = sorted(self.partition.home[name] for name in (first, second))
-        saved = self._savings.of(first, second)
-        if saved is None or tuple(-saving for saving in saved[0]) > cost:
+        offer = self._savings.of(first, second)
+        if offer is None or tuple(-saving for saving in offer.saved) > cost:
             return False
         if self.partition.between(first, second) != set():
             return False
-        self.partition.merge((first, second), saved[1])
+        self.partition.merge((first, second), offer.whole)
         return True

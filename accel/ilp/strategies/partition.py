@@ -91,13 +91,19 @@ class Partition:
 
     def whole(self, names: Collection[Label]) -> Cluster | None:
         """The cluster that some clusters would be together; None if it is not legal."""
+        cluster = self.assigned(names)
+        return cluster if cluster is not None and self.is_legal(cluster) else None
+
+    def assigned(self, names: Collection[Label]) -> Cluster | None:
+        """The cluster that some clusters would be together, if that is legal; None if it is plain that it is not."""
         for name in names:
             if not self.apart[name].isdisjoint(names):
                 return None
-        cluster = assign(self.graph, [label for name in names for label in self.cluster[name].labels])
-        if cluster is None or cluster_refusal(self.graph, cluster, self.duplicate) is not None:
-            return None
-        return cluster
+        return assign(self.graph, [label for name in names for label in self.cluster[name].labels])
+
+    def is_legal(self, cluster: Cluster) -> bool:
+        """Whether the checker lets a cluster be."""
+        return cluster_refusal(self.graph, cluster, self.duplicate) is None
 
     def between(self, first: Label, second: Label) -> set[Label] | None:
         """The clusters on paths from one of the two to the other, or None if there are too many to look at.

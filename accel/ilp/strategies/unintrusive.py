@@ -64,9 +64,9 @@ class _Search:
         for one, two in self._pairs:
             first, second = sorted((self.partition.home[one], self.partition.home[two]))
             if first != second and self._is_unintrusive(first, second):
-                saved = self._savings.of(first, second)
-                assert saved is not None, "it is an edge that saves something"
-                self.partition.merge((first, second), saved[1])
+                offer = self._savings.of(first, second)
+                assert offer is not None, "it is an edge that saves something"
+                self.partition.merge((first, second), offer.whole)
                 self._near[first] |= self._near.pop(second)
                 merged = True
         return merged
