@@ -46,7 +46,7 @@ def _note(users: dict[Array, dict[Label, None]], read: Iterable[Array], name: La
 def _join(partition: Partition, name: Label, label: Label) -> bool:
     """Whether an operation may join a cluster; then it does."""
     whole = partition.whole((name, label))
-    if whole is None or partition.between(name, label) != set():
+    if whole is None or not partition.is_next_to(name, label):
         return False
     partition.merge((name, label), whole)
     return True

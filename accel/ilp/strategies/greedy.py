@@ -149,7 +149,7 @@ class _Merger:
             if taken:
                 joins = self._as_well(cost, first, second, touched)
                 touched |= dict.fromkeys((first, second), cost if joins else None)
-            elif self.partition.between(first, second) == set():
+            elif self.partition.is_next_to(first, second):
                 self.partition.merge((first, second), offer.whole)
                 touched |= {first: cost, second: cost}
                 merged = True
@@ -166,7 +166,7 @@ class _Merger:
         offer = self._savings.of(first, second)
         if offer is None or tuple(-saving for saving in offer.saved) > cost:
             return False
-        if self.partition.between(first, second) != set():
+        if not self.partition.is_next_to(first, second):
             return False
         self.partition.merge((first, second), offer.whole)
         return True

@@ -106,30 +106,50 @@ class Partition:
         return cluster_refusal(self.graph, cluster, self.duplicate) is None
 
     def between(self, first: Label, second: Label) -> set[Label] | None:
-        """The clusters on paths from one of the two to the other, or None if there are too many to look at.
+        """The clusters on paths from one of the two to the other, or None if there are too many to look at."""
+        seen = self._seen(first, second)
+        if seen is None:
+            return None
+        within, links, start = seen
+        return _reached(links, start, within)
 
-        Found from that end from which less can be seen.
+    def is_next_to(self, first: Label, second: Label) -> bool:
+        """Whether no cluster stands between two, as far as was looked."""
+        seen = self._seen(first, second, until_they_meet=True)
+        if seen is None:
+            return False
+        within, links, start = seen
+        return links[start].isdisjoint(within)
+
+    def _seen(
+        self, first: Label, second: Label, until_they_meet: bool = False
+    ) -> tuple[set[Label], Mapping[Label, set[Label]], Label] | None:
+        """All that is seen from one of two clusters of what may stand between them, and the other's links and name.
+
+        From that one from which less can be seen. None if that is too much to look at, or if the two see the same and that is
+        all that was to be found out.
         """
         first, second = sorted((first, second), key=self.level.__getitem__)
-        levels = range(self.level[first] + 1, self.level[second])
-        if not levels:
-            return set()
+        low, high = self.level[first], self.level[second]
         sides = (self.after, first), (self.ahead, second)
-        seen = [self._inside(links[start], levels) for links, start in sides]
+        if high - low < 2:
+            return set(), *sides[1]
+        seen = [{name for name in links[start] if low < self.level[name] < high} for links, start in sides]
         pending = [list(names) for names in seen]
+        if until_they_meet and not seen[0].isdisjoint(seen[1]):
+            return None
         while pending[0] and pending[1]:
             if min(map(len, seen)) > _SEARCH_LIMIT:
                 return None
             for side, (links, _) in enumerate(sides):
-                fresh = self._inside(links[pending[side].pop()], levels) - seen[side]
-                seen[side] |= fresh
-                pending[side] += fresh
+                for name in links[pending[side].pop()]:
+                    if name not in seen[side] and low < self.level[name] < high:
+                        if until_they_meet and name in seen[1 - side]:
+                            return None
+                        seen[side].add(name)
+                        pending[side].append(name)
         done = 0 if not pending[0] else 1
-        links, start = sides[1 - done]
-        return _reached(links, start, seen[done])
-
-    def _inside(self, names: Iterable[Label], levels: range) -> set[Label]:
-        return {name for name in names if self.level[name] in levels}
+        return seen[done], *sides[1 - done]
 
     def merge(self, names: Collection[Label], whole: Cluster) -> Label:
         """Replace clusters, all that stands between them included, by what they are together; its name."""

@@ -83,7 +83,7 @@ class _Search:
         sizes = [len(self.partition.cluster[name].labels) for name in (first, second)]
         if sum(sizes) > self._longest or self._apart[first] & self._bit[second]:
             return False
-        return self._savings.of(first, second) is not None and self.partition.between(first, second) == set()
+        return self._savings.of(first, second) is not None and self.partition.is_next_to(first, second)
 
     def _degree(self, name: Label) -> int:
         """How many clusters could be merged with this one and save something: 2 stands for more."""
