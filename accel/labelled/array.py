@@ -63,8 +63,8 @@ class Array:
     shape: Shape
 
     def __hash__(self) -> int:
-        # Label and leaf name a buffer; hashing the shape as well would only take time, and arrays are hashed a lot.
-        return hash((self.label, self.leaf))
+        # Label and leaf name a buffer; hashing the shape as well would only take time, as tuples do, and arrays are hashed a lot.
+        return self.label ^ self.leaf << 20
 
 
 def segment_length(

@@ -193,5 +193,5 @@ def lower_bounds(facts: Analysis, levels: tuple[CostLevel, ...], weights: Weight
 
 def price_of(graph: Graph, clusters: Iterable[Cluster], levels: tuple[CostLevel, ...], weights: Weights) -> Cost:
     """What clusters cost together, in the same sums."""
-    found = list(clusters)
-    return tuple(sum(cluster_price(graph, cluster, level, weights) for cluster in found) for level in levels)
+    found = [cluster_price(graph, cluster, levels, weights) for cluster in clusters]
+    return tuple(map(sum, zip((0,) * len(levels), *found, strict=True)))

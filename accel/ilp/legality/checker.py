@@ -54,7 +54,7 @@ def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tup
 
 def singleton(graph: Graph, node: Node, traversal: Traversal) -> Signature:
     """The signature of one operation [vB24 Table 1]. Arrays that are neither read nor results do not count."""
-    wanted = [array for array in node.arrays if array in graph.results or graph.readers[array]]
+    wanted = [array for array in node.arrays if graph.uses[array]]
     return Signature(
         frozenset(_input(graph, edge, traversal) for edge in graph.inputs[node.label]),
         frozenset(_output(graph, node, array, traversal) for array in wanted),
@@ -202,7 +202,7 @@ def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | 
     for label in sorted(traversals):
         node = graph.node[label]
         for array in node.arrays:
-            left[array] = len({edge.consumer for edge in graph.readers[array]}) + (array in graph.results)
+            left[array] = graph.uses[array]
         read = {edge.array for edge in graph.inputs[label] if edge.array in left}
         for array in read:
             left[array] -= 1

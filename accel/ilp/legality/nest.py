@@ -104,12 +104,12 @@ def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Map
 
 def _in_turn(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | None:
     """E6: segments wait for no scan but an exact one from before them, which finds out where they begin."""
-    for segments in traversals:
+    scans = [label for label in traversals if graph.node[label].kind is Kind.SCAN]
+    for segments in traversals if scans else ():
         if graph.node[segments].kind is not Kind.SEGMENTS:
             continue
-        for label in traversals:
-            scan = graph.node[label]
-            if scan.kind is Kind.SCAN and (label > segments or not scan.exact):
+        for label in scans:
+            if label > segments or not graph.node[label].exact:
                 return Refusal(Rule.E6, (segments, label), "the segments of {0} would wait in turn for the scan {1}")
     return None
 

@@ -20,7 +20,7 @@ def stored(graph: Graph, labels: frozenset[Label]) -> Iterator[Array]:
     """The arrays that a cluster writes: results, and what is read outside of it."""
     for label in sorted(labels):
         for array in graph.node[label].arrays:
-            if array in graph.results or any(edge.consumer not in labels for edge in graph.readers[array]):
+            if any(edge.consumer not in labels for edge in graph.readers[array]) or array in graph.results:
                 yield array
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from typing import NamedTuple
 
 from accel.errors import Where
 from accel.ilp.problem.graph import Graph
@@ -12,8 +13,7 @@ from accel.labelled.passes.recompute import Recomputed
 from accel.support.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Traversal:
+class Traversal(NamedTuple):  # tuples are hashed without Python, and these are a lot
     """In which order an operation visits its result [vB24 section 3.1]: 0 forward, 1 backward, or that of a gather.
 
     `gather` is the label of the gather or backpermute at whose mapped index the operation runs, or of the first of the folds

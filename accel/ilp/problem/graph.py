@@ -118,6 +118,14 @@ class Graph:
         return {array: tuple(edges) for array, edges in found.items()}
 
     @lazy
+    def uses(self) -> Mapping[Array, int]:
+        """How many operations read an array; that it is a result counts as one more."""
+        return {
+            array: len({edge.consumer for edge in edges}) + (array in self.results)
+            for array, edges in self.readers.items()
+        }
+
+    @lazy
     def inputs(self) -> Mapping[Label, tuple[Edge, ...]]:
         """The edges into every node."""
         found: dict[Label, list[Edge]] = {node.label: [] for node in self.nodes}

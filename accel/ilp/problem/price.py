@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from accel.errors import AccelValueError, here
 from accel.ilp.problem.accesses import all_accesses, data_arcs, fused_accesses, fused_arcs, reads, stored
@@ -13,26 +13,31 @@ from accel.ilp.problem.graph import Graph
 from accel.labelled.operations import Kind
 
 
-def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Weights) -> int:
-    """What one cluster contributes to a level; pairs that it fuses count negative."""
+def cluster_price(graph: Graph, cluster: Cluster, levels: Sequence[CostLevel], weights: Weights) -> tuple[int, ...]:
+    """What one cluster contributes to each level; pairs that it fuses count negative."""
+    if is_barrier(graph, cluster):
+        return (0,) * len(levels)
     traversals = cluster.members
     labels = frozenset(cluster.labels)
-    if is_barrier(graph, cluster):
-        return 0
-    price = level.cluster
-    if level.reads:
-        price += sum(weights.read(level, array, traversal) for array, traversal in reads(graph, traversals))
-    if level.writes or level.intermediate:
-        for array in stored(graph, labels):
-            price += weights.write(level, array)
-            price += level.intermediate * (array not in graph.results)
-    if level.edge:
-        price -= level.edge * fused_arcs(graph, labels)
-    if level.access:
-        price -= level.access * fused_accesses(graph, traversals)
-    if level.interference:
-        price += level.interference * weights.lost(labels)
-    return price
+    read = list(reads(graph, traversals)) if any(level.reads for level in levels) else []
+    written = list(stored(graph, labels)) if any(level.writes or level.intermediate for level in levels) else []
+    found = []
+    for level in levels:
+        price = level.cluster
+        if level.reads:
+            price += sum(weights.read(level, array, traversal) for array, traversal in read)
+        if level.writes or level.intermediate:
+            for array in written:
+                price += weights.write(level, array)
+                price += level.intermediate * (array not in graph.results)
+        if level.edge:
+            price -= level.edge * fused_arcs(graph, labels)
+        if level.access:
+            price -= level.access * fused_accesses(graph, traversals)
+        if level.interference:
+            price += level.interference * weights.lost(labels)
+        found.append(price)
+    return tuple(found)
 
 
 def constant_price(graph: Graph, level: CostLevel) -> int:
@@ -62,7 +67,7 @@ class Prices:
         if is_barrier(self.graph, cluster):
             return ()
         if isinstance(self.cost, CostModel):
-            return tuple(cluster_price(self.graph, cluster, level, self.weights) for level in self.cost.levels)
+            return cluster_price(self.graph, cluster, self.cost.levels, self.weights)
         if cluster not in self._known:
             found = call(self.cost, self.graph, cluster, self.weights)
             self._numbers = len(found) if self._numbers is None else self._numbers

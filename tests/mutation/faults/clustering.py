@@ -137,8 +137,8 @@ FAULTS = (
     Fault(
         "E6: segments wait for a scan",
         "ilp/legality/nest.py",
-        "if scan.kind is Kind.SCAN and (label > segments or not scan.exact):",
-        "if scan.kind is Kind.SCAN and label > segments:",
+        "if label > segments or not graph.node[label].exact:",
+        "if label > segments:",
         (_CHECKER,),
     ),
     Fault(
