@@ -121,7 +121,9 @@ def _without(nest: Draft, keys: Collection[Key]) -> Draft:
     levels = []
     for level in nest.levels:
         if any(key in level.statements for key in keys):
-            kept = {key: statement for key, statement in level.statements.items() if key not in keys}
+            kept = dict(level.statements)
+            for key in keys:
+                kept.pop(key, None)
             level = DraftLevel(kept, level.states)
         levels.append(level)
     return Draft(tuple(levels))

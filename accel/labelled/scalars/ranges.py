@@ -77,6 +77,8 @@ class Linear:
 
     def plus(self, other: Linear, sign: int = 1) -> Linear:
         """`self + sign * other`."""
+        if not other.terms:
+            return Linear(self.constant + sign * other.constant, self.terms)
         sums = dict(self.terms)
         for variable, coefficient in other.terms:
             sums[variable] = sums.get(variable, 0) + sign * coefficient
