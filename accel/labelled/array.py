@@ -63,7 +63,7 @@ class Array:
     shape: Shape
 
     def __hash__(self) -> int:
-        # Label and leaf name a buffer; hashing the shape as well would only take time, as tuples do, and arrays are hashed a lot.
+        # Label and leaf name a buffer; to hash the shape as well, or a tuple, takes time, and arrays are hashed a lot.
         return self.label ^ self.leaf << 20
 
 

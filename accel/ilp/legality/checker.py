@@ -170,17 +170,15 @@ def _unled(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | Non
     return None
 
 
-def _is_connected(graph: Graph, traversals: Mapping[Label, Traversal]) -> bool:
+def _is_connected(traversals: Mapping[Label, Traversal], signatures: Mapping[Label, Signature]) -> bool:
     """D3: one piece, by fused arrays and by reads of one array from memory in one order."""
-    touching: dict[tuple[Array, Traversal | None], list[Label]] = {}
+    touching: dict[tuple[Array, Traversal], list[Label]] = {}
     for label, traversal in traversals.items():
-        for array in graph.node[label].arrays:
-            made = _output(graph, graph.node[label], array, traversal)
-            touching.setdefault((array, traversal if made[1] is None else made[1]), []).append(label)
-        for edge in graph.inputs[label]:
-            key = _input(graph, edge, traversal)
-            if key[1] is not None:
-                touching.setdefault(key, []).append(label)
+        for array, made in signatures[label].outputs:
+            touching.setdefault((array, made or traversal), []).append(label)
+        for array, asked in signatures[label].inputs:
+            if asked is not None:
+                touching.setdefault((array, asked), []).append(label)
     neighbours: dict[Label, list[Label]] = {label: [] for label in traversals}
     for labels in touching.values():
         for other in labels[1:]:
@@ -195,24 +193,28 @@ def _is_connected(graph: Graph, traversals: Mapping[Label, Traversal]) -> bool:
     return len(seen) == len(traversals)
 
 
-def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | Refusal:
+def _derive(graph: Graph, signatures: Mapping[Label, Signature]) -> Signature | Refusal:
     """The signature of a cluster: its operations merged one after the other, in order of labels."""
     left: dict[Array, int] = {}  # readers of an array that are still to be merged, or outside
     whole = Merged(Signature(frozenset(), frozenset()))
-    for label in sorted(traversals):
-        node = graph.node[label]
-        for array in node.arrays:
+    for label in sorted(signatures):
+        for array in graph.node[label].arrays:
             left[array] = graph.uses[array]
         read = {edge.array for edge in graph.inputs[label] if edge.array in left}
         for array in read:
             left[array] -= 1
-        if not whole.add(singleton(graph, node, traversals[label]), [array for array in read if left[array]]):
+        if not whole.add(signatures[label], [array for array in read if left[array]]):
             return Refusal(Rule.D1, (label,), "no rule fuses {0} with what comes before it")
     return whole.signature
 
 
-def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> Refusal | None:
-    """Why this is no legal cluster, or None if it is one; dependences between clusters apart."""
+def cluster_refusal(
+    graph: Graph, cluster: Cluster, duplicate: Duplicate, known: dict[tuple[Label, Traversal], Signature] | None = None
+) -> Refusal | None:
+    """Why this is no legal cluster, or None if it is one; dependences between clusters apart.
+
+    `known`: signatures of operations of this graph, for who asks often; what is not in it is added.
+    """
     traversals = cluster.members
     for label, traversal in traversals.items():
         node = graph.node[label]
@@ -223,13 +225,18 @@ def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> Ref
             return refusal
     if len(traversals) == 1:
         return None
-    signature = _derive(graph, traversals)
+    known = {} if known is None else known
+    for label, traversal in traversals.items():
+        if (label, traversal) not in known:
+            known[label, traversal] = singleton(graph, graph.node[label], traversal)
+    signatures = {label: known[label, traversal] for label, traversal in traversals.items()}
+    signature = _derive(graph, signatures)
     if isinstance(signature, Refusal):
         return signature
     for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
         if made is not None and made.gather is not None and made.gather not in graph.whole:
             return Refusal(Rule.D2, (array.label, made.gather), "{0} is stored, but made in the order of {1}")
-    if not _is_connected(graph, traversals):
+    if not _is_connected(traversals, signatures):
         return Refusal(Rule.D3, (), "nothing connects the parts")
     return _unled(graph, traversals) or nest_refusal(graph, traversals, duplicate)
 

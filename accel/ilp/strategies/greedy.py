@@ -8,6 +8,7 @@ Every step is judged by the legality checker and by exact prices.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import TypeAlias
 
 from accel.ilp.facts.contraction import only_reader
 from accel.ilp.problem.clustering import Cluster
@@ -19,7 +20,6 @@ from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
 from accel.support.choices import Duplicate
-from accel.support.dataclass import dataclass
 
 _PATIENT = 64
 """With no more clusters than this, one that could not have its best partner in a round waits for the next."""
@@ -68,13 +68,8 @@ def chains(graph: Graph, apart: Collection[Label]) -> list[list[Label]]:
     return runs
 
 
-@dataclass(slots=True)
-class Offer:
-    """What merging two clusters saves, what comes out, and whether that is legal, if that was asked already."""
-
-    saved: tuple[int, ...]
-    whole: Cluster
-    legal: bool | None
+Offer: TypeAlias = tuple[tuple[int, ...], Cluster]
+"""What merging two clusters saves, and what comes out."""
 
 
 class Savings:
@@ -105,24 +100,15 @@ class Savings:
     def of(self, first: Label, second: Label) -> Offer | None:
         """None if that is illegal, or saves nothing."""
         offer = self.if_legal(first, second)
-        return offer if offer is not None and self.is_legal(offer) else None
-
-    def is_legal(self, offer: Offer) -> bool:
-        """Whether the checker lets be what comes out."""
-        if offer.legal is None:
-            offer.legal = self._partition.is_legal(offer.whole)
-        return offer.legal
+        return offer if offer is not None and self._partition.is_legal(offer[1]) else None
 
     def _offer(self, names: tuple[Label, Label], one: Cluster, two: Cluster) -> Offer | None:
         whole = self._partition.assigned(names)
-        legal = (
-            None if isinstance(self._price.cost, CostModel) else whole is not None and self._partition.is_legal(whole)
-        )
-        if whole is None or legal is False:
+        if whole is None or not (isinstance(self._price.cost, CostModel) or self._partition.is_legal(whole)):
             return None
         costs = zip(self._cost(one), self._cost(two), self._cost(whole), strict=True)
         saved = tuple(a + b - c for a, b, c in costs)
-        return Offer(saved, whole, legal) if saved > (0,) * len(saved) else None
+        return (saved, whole) if saved > (0,) * len(saved) else None
 
 
 class _Merger:
@@ -133,24 +119,24 @@ class _Merger:
 
     def round(self, pairs: Iterable[tuple[Label, Label]]) -> bool:
         """Merge disjoint pairs, the most saving first; whether there was one."""
-        offers: list[tuple[tuple[int, ...], Label, Label, Offer]] = []
+        offers = []
         for first, second in pairs:
             offer = self._savings.if_legal(first, second)
             if offer is not None:
-                offers.append((tuple(-saving for saving in offer.saved), first, second, offer))
+                offers.append((tuple(-saving for saving in offer[0]), first, second, offer[1]))
         offers.sort(key=lambda offer: offer[:3])
         patient = len(self.partition.cluster) <= _PATIENT
         touched: dict[Label, tuple[int, ...] | None] = {}
         merged = False
-        for cost, first, second, offer in offers:
+        for cost, first, second, whole in offers:
             taken = first in touched or second in touched
-            if (taken and not patient) or not self._savings.is_legal(offer):
+            if (taken and not patient) or not self.partition.is_legal(whole):
                 continue
             if taken:
                 joins = self._as_well(cost, first, second, touched)
                 touched |= dict.fromkeys((first, second), cost if joins else None)
             elif self.partition.is_next_to(first, second):
-                self.partition.merge((first, second), offer.whole)
+                self.partition.merge((first, second), whole)
                 touched |= {first: cost, second: cost}
                 merged = True
         return merged
@@ -164,9 +150,9 @@ class _Merger:
             return False
         first, second = sorted(self.partition.home[name] for name in (first, second))
         offer = self._savings.of(first, second)
-        if offer is None or tuple(-saving for saving in offer.saved) > cost:
+        if offer is None or tuple(-saving for saving in offer[0]) > cost:
             return False
         if not self.partition.is_next_to(first, second):
             return False
-        self.partition.merge((first, second), offer.whole)
+        self.partition.merge((first, second), offer[1])
         return True

@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from accel.ilp.legality.checker import cluster_refusal
-from accel.ilp.problem.clustering import Cluster
+from accel.ilp.legality.checker import Signature, cluster_refusal
+from accel.ilp.problem.clustering import Cluster, Traversal
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
@@ -59,6 +59,8 @@ class Partition:
     def __init__(self, graph: Graph, duplicate: Duplicate, groups: Iterable[Collection[Label]] | None = None) -> None:
         """`groups`: what stands together from the start, legally; None for every operation by itself."""
         self.graph, self.duplicate = graph, duplicate
+        self._signatures: dict[tuple[Label, Traversal], Signature] = {}
+        self._legal: dict[tuple[Label, ...], bool] = {}
         self.cluster: dict[Label, Cluster] = {}
         self.home: dict[Label, Label] = {}
         kept = [(node.label,) for node in graph.operations] if groups is None else groups
@@ -102,8 +104,12 @@ class Partition:
         return assign(self.graph, [label for name in names for label in self.cluster[name].labels])
 
     def is_legal(self, cluster: Cluster) -> bool:
-        """Whether the checker lets a cluster be."""
-        return cluster_refusal(self.graph, cluster, self.duplicate) is None
+        """Whether the checker lets a cluster be; each is judged once."""
+        found = self._legal.get(cluster.labels)
+        if found is None:
+            found = cluster_refusal(self.graph, cluster, self.duplicate, self._signatures) is None
+            self._legal[cluster.labels] = found
+        return found
 
     def between(self, first: Label, second: Label) -> set[Label] | None:
         """The clusters on paths from one of the two to the other, or None if there are too many to look at."""
