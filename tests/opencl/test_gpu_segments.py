@@ -118,6 +118,50 @@ def test_all_kinds_of_folds(platform: str, which: str, name: str, monkeypatch: p
     same(compiled(gpu(platform), planned)(arguments), interpret(planned, arguments))
 
 
+def with_dot(xs: Handle, at: Handle) -> tuple[Handle, Handle]:
+    """A sparse matrix times a vector, and that times the vector: a step of conjugate gradients."""
+    found = products(xs, at)
+    return found, A.sum(A.imap(lambda ix, x: x * xs[A.lift(ix[0] % A.size(xs))], found))
+
+
+def placed(xs: Handle, at: Handle) -> Handle:
+    ends = A.map(lambda k: k % 7, A.tail(at))
+    return A.scatterWith(A.add, A.fill(A.index(7), 0.0), A.zip(ends, A.foldSegOffsets(A.add, 0, xs, at)))
+
+
+def with_counts(xs: Handle, lengths: Handle) -> tuple[Handle, Handle, Handle]:
+    return A.sum(A.foldSeg(A.max, 0, xs, lengths)), A.sum(lengths), A.scanl1(A.add, lengths)
+
+
+TAKEN: dict[str, tuple[Callable[[Handle, Handle], Any], list[Template]]] = {
+    "dot": (with_dot, [Template.SEGMENTS, Template.BLOCK_GROUPS]),
+    "placed": (placed, [Template.FEW_ITEMS, Template.SEGMENTS, Template.FEW_ITEMS]),
+    "counts": (with_counts, [Template.GROUP_CHAIN, Template.SEGMENTS, Template.BLOCK_GROUPS, Template.GROUP_CHAIN]),
+    "kept": (
+        lambda xs, lengths: A.filter(lambda x: x > 0, A.foldSeg(A.add, 0, xs, lengths))[0],
+        [Template.GROUP_CHAIN, Template.SEGMENTS, Template.GROUP_CHAIN],
+    ),
+}
+
+
+@each_platform
+@pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.parametrize("which", one_in(2, ["edges", "short", "none"]))
+def test_what_segments_come_to_is_taken_by_other_groups(
+    platform: str, which: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "GROUPS", 4)
+    function, templates = TAKEN[name]
+    lengths = np.array(LENGTHS[which], np.int64)
+    data = numbers((int(lengths.sum()),), np.float64)
+    bounds = offsets(LENGTHS[which]) if name in ("dot", "placed") else lengths
+    found = function(use(data), use(bounds))
+    planned, arguments = loops("greedy", list(found) if isinstance(found, tuple) else [found])
+    every = [way.template for nest in mentions.nests(planned) for way in schedules(nest, MACHINE).schedules]
+    assert every == templates
+    same(compiled(gpu(platform), planned)(arguments), interpret(planned, arguments))
+
+
 @each_platform
 def test_an_empty_segment_of_a_fold_without_a_seed_is_an_error(platform: str) -> None:
     data, bounds = np.arange(5.0), offsets([2, 0, 3])

@@ -351,7 +351,7 @@ FAULTS = (
     ),
     Fault(
         "where segments begin is found apart also where no groups fold them",
-        "schedule/templates/gpu/begins.py",
+        "schedule/templates/gpu/around_segments.py",
         "if not any(segments(rest, machine)):",
         "if not rest:",
         (_SEGMENTS,),

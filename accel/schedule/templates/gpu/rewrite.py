@@ -41,7 +41,7 @@ class Change:
 
     statements: in place of others, by identity. without: the names of states that go. states: that the outermost loop has
     besides. before, after: what stands first outside of the loops, and first behind them. around_innermost: what stands last
-    before the innermost loop.
+    before the innermost loop. behind_innermost: what stands first behind it.
     """
 
     statements: Mapping[int, Sequence[LoopBody]]
@@ -50,6 +50,7 @@ class Change:
     before: tuple[LoopBody, ...] = ()
     after: tuple[LoopBody, ...] = ()
     around_innermost: tuple[LoopBody, ...] = ()
+    behind_innermost: Sequence[LoopBody] = ()
 
 
 def changed(nest: Nest, change: Change) -> Nest:
@@ -66,8 +67,8 @@ def changed(nest: Nest, change: Change) -> Nest:
             assert inner is not None
             kept = tuple(state for state in loop.states if state.name not in change.without)
             loop = replace(loop, states=(*kept, *(change.states if depth == 0 else ())), body=inner)
-        last = change.around_innermost if depth == len(levels) - 2 else ()
-        inner = Level((*each(levels[depth].before), *last), loop, each(levels[depth].after))
+        last, first = (change.around_innermost, change.behind_innermost) if depth == len(levels) - 2 else ((), ())
+        inner = Level((*each(levels[depth].before), *last), loop, (*first, *each(levels[depth].after)))
     assert inner is not None
     body = Level((*change.before, *inner.before), inner.loop, (*change.after, *inner.after))
     return with_outputs(Nest(nest.label, body, nest.outputs, nest.in_place, nest.counts))

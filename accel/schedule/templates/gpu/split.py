@@ -17,7 +17,7 @@ from accel.schedule.axes import carried
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Carried
 from accel.schedule.rules import original
-from accel.schedule.templates.gpu.begins import by_begins
+from accel.schedule.templates.gpu.around_segments import by_begins, by_ends
 from accel.schedule.templates.gpu.kept_elements import by_packing
 from accel.schedule.templates.gpu.ordered_scatters import Runs, by_owners, by_runs, last_wins
 from accel.schedule.templates.gpu.rewrite import Made
@@ -40,7 +40,10 @@ def split(nest: Nest, machine: WorkItems) -> Split | None:
     made, rest = Made(nest.label), nest
     first: list[Nest] = []
     last: list[Runs] = []
-    if (begun := by_begins(nest, made, machine)) is not None:
+    if (ended := by_ends(nest, made, machine)) is not None:
+        segmented, rest = ended
+        first += segmented
+    elif (begun := by_begins(nest, made, machine)) is not None:
         begins, rest = begun
         first.append(begins)
     while every := _unnumbered(rest):
@@ -61,7 +64,7 @@ def split(nest: Nest, machine: WorkItems) -> Split | None:
             return None
         rest, runs = written
         last.append(runs)
-    return Split((*first, rest, *last), made.rooms) if made.rooms else None
+    return Split((*first, rest, *last), made.rooms) if first or last else None
 
 
 def _is_atomic(scatter: Scatter, machine: WorkItems) -> bool:

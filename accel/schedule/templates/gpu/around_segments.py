@@ -1,7 +1,8 @@
-"""Where segments begin, as a nest of its own before the one that folds them: a scan of lengths runs in other groups than folds.
+"""What stands around folds of segments, as nests of its own: where segments begin, before them; after them what is made of what
+they come to. Scans of lengths, folds of segments and folds of their results run in groups of different shapes.
 
-In: a nest whose outer loops carry running states, and whose innermost loop folds segments. Out: the nest of the running states,
-which writes down what the rest asks of them, and the nest that is left, which reads that.
+In: a nest whose innermost loop folds segments, and whose outer loops carry states. Out: nests that follow each other; each
+writes down what the next ones ask of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,42 @@ from accel.schedule.axes import loops
 from accel.schedule.machine import WorkItems
 from accel.schedule.templates.gpu.rewrite import Change, Made, around, changed, extents, slice_for, with_outputs
 from accel.schedule.templates.gpu.segments import has_segments, segments
+
+
+def by_ends(nest: Nest, made: Made, machine: WorkItems) -> tuple[list[Nest], Nest] | None:
+    """The nests up to what segments come to, and the nest of the states and scatters that take that; None if there are none, or
+    if no groups would fold the segments."""
+    every = loops(nest)
+    outer = list(every[:-1])
+    if not outer or not has_segments(nest):
+        return None
+    innermost, sizes = every[-1], extents(outer)
+    running = {state.name for loop in outer for state in loop.states if state.running}
+    steps = [s for s in _outer_steps(nest, outer) if s.state not in running or _asks(nest, [s], innermost)]
+    stores = list(mentions.stores(nest))
+    late = [store for store in stores if isinstance(store, Scatter) or _needs(nest, [store], steps)]
+    early = [store for store in stores if isinstance(store, Write) and store not in late]
+    shared = {array for pair in nest.in_place for array in pair}
+    if sizes is None or not (steps or late) or any(store.array in shared for store in early) or (nest.counts and early):
+        return None
+    own, place = Made(made.label, made.rooms.copy()), tuple(loop.index for loop in outer)
+    asked = _asked(nest, (), [*steps, *late])
+    finals = [final for state in innermost.states for final in state.finals if final in asked]
+    there = {store.value: store.array for store in early if store.index == place and store.when is None}
+    held = [(final, there.get(final) or own.array(final.type, sizes)) for final in finals]
+    writes = [Write(array, place, final) for final, array in held if final not in there]
+    gone = Change(
+        {id(each): () for each in (*steps, *late)}, frozenset(s.state for s in steps), behind_innermost=writes
+    )
+    first = changed(replace(nest, in_place=(), counts=()), gone)
+    first = with_outputs(replace(first, body=slice_for(first, [*early, *writes]).body))
+    rest = _around(nest, outer[-1], [Read(final, array, place) for final, array in held])
+    rest = with_outputs(replace(rest, body=slice_for(rest, [*steps, *late]).body))
+    begun = by_begins(first, own, machine)
+    if begun is None and not any(segments(first, machine)):
+        return None
+    made.rooms.update(own.rooms)
+    return list(begun or [first]), rest
 
 
 def by_begins(nest: Nest, made: Made, machine: WorkItems) -> tuple[Nest, Nest] | None:
@@ -49,18 +86,26 @@ def by_begins(nest: Nest, made: Made, machine: WorkItems) -> tuple[Nest, Nest] |
     return begins, rest
 
 
+def _outer_steps(nest: Nest, outer: Sequence[For]) -> list[ManyToOne]:
+    names = {state.name for loop in outer for state in loop.states}
+    return [s for s in mentions.statements(nest) if isinstance(s, ManyToOne) and s.state in names]
+
+
 def _steps(nest: Nest, outer: Sequence[For]) -> list[ManyToOne]:
     """Those of the states of the outer loops; none unless all of these run through every iteration."""
-    names = {state.name: state for loop in outer for state in loop.states}
-    steps = [s for s in mentions.statements(nest) if isinstance(s, ManyToOne) and s.state in names]
+    names, steps = {state.name: state for loop in outer for state in loop.states}, _outer_steps(nest, outer)
     every = all(names[s.state].running and s.when is None and around(nest, s) == outer for s in steps)
     return steps if every and all(state in outer[0].states for state in names.values()) else []
 
 
 def _asks(nest: Nest, roots: Sequence[LoopBody], innermost: For) -> bool:
     """Whether some statements need what the innermost loop makes."""
+    return _needs(nest, roots, [*innermost.states, *innermost.body.before, *innermost.body.after])
+
+
+def _needs(nest: Nest, roots: Sequence[LoopBody], parts: Sequence[LoopBody | State]) -> bool:
+    """Whether some statements need any of these parts."""
     found = needed_for(nest, roots)
-    parts: list[LoopBody | State] = [*innermost.states, *innermost.body.before, *innermost.body.after]
     return any(id(part) in found for part in parts)
 
 
@@ -71,14 +116,15 @@ def _asked(nest: Nest, steps: Sequence[ManyToOne], folded: Sequence[LoopBody]) -
     return streams | {stream for state in mentions.states(nest) if id(state) in found for stream in state_needs(state)}
 
 
-def _around(nest: Nest, last: For) -> Nest:
-    """The nest without the loops inside of the last one."""
+def _around(nest: Nest, last: For, instead: Sequence[LoopBody] = ()) -> Nest:
+    """The nest without the loops inside of the last one, and with some statements instead."""
     inner: Level | None = None
     for level in reversed(list(mentions.levels(nest))):
         loop = level.loop
         if inner is not None and loop is not None:
             inner = Level(level.before, replace(loop, body=inner), level.after)
         elif loop is last:
-            inner = Level(level.before, replace(loop, body=replace(loop.body, loop=None)), level.after)
+            body = Level((*loop.body.before, *instead), None, loop.body.after)
+            inner = Level(level.before, replace(loop, body=body), level.after)
     assert inner is not None
     return replace(nest, body=inner)
