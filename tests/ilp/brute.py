@@ -1,6 +1,6 @@
 """The best of all clusterings that the checker accepts, by trying them all: the truth for tests, up to some 8 operations.
 
-With recomputation (docs/ilp.md, "Recomputation") by trying all sets of pairs, up to some 6 operations.
+With recomputation (docs/ilp/recomputation.md) by trying all sets of pairs, up to some 6 operations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chains of maps as one node: merges that some optimum makes anyway, whatever the cost model (docs/ilp.md, "Chains").
+"""Chains of maps as one node: merges that some optimum makes anyway, whatever the cost model (docs/ilp/solving.md, "Chains").
 
 a and b become one if b, a map, is the only reader of a, a generate or map, and a reads at most one array p in an order, of
 which it is the only reader and which is not larger than a. Then take an optimum that separates a from b and move a to b:

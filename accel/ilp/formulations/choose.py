@@ -1,4 +1,4 @@
-"""Which formulation a program is clustered by (docs/ilp.md, "Formulations")."""
+"""Which formulation a program is clustered by (docs/ilp/formulations.md)."""
 
 from __future__ import annotations
 

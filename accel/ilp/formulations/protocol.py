@@ -1,4 +1,4 @@
-"""What the loop of solving asks of a model (docs/ilp.md, "Formulations")."""
+"""What the loop of solving asks of a model (docs/ilp/formulations.md)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Options:
 
     `sizes`: "nominal" (1024 for every unknown extent) or the extents to plan for. `duplicate`: whether work may be
     recomputed. "gathers": a cheap operation may be pushed through a gather that is larger than its source. True: its readers
-    may recompute it as well (docs/ilp.md, "Recomputation"). False: neither. "published": any operation may be pushed
+    may recompute it as well (docs/ilp/recomputation.md). False: neither. "published": any operation may be pushed
     [vB24]. `time_limit`: seconds for the solver, all components and levels together; with `duplicate=True` once more.
     `formulation`: of the integer linear program; ours, that of [vB24 Fig. 4], or that of [Rob section 1.4].
     """

@@ -1,4 +1,4 @@
-"""Which producers may be recomputed where they are read (docs/ilp.md, "Recomputation").
+"""Which producers may be recomputed where they are read (docs/ilp/recomputation.md).
 
 A pair (maker, reader) says that reader computes what maker makes by itself, over all edges between the two.
 """
@@ -74,7 +74,7 @@ def nothing(graph: Graph) -> Candidates:
 
 
 class Obstacle(Enum):
-    """What forbids a recomputation (docs/ilp.md, C1 to C4)."""
+    """What forbids a recomputation (docs/ilp/recomputation.md, C1 to C4)."""
 
     KIND = "it is no generate or map"
     DEAR = f"it is a loop, or more than {CHEAP} operations"
