@@ -1,4 +1,4 @@
-"""Why a reader in another loop does not compute an array by itself, where it may recompute it (docs/ilp/recomputation.md, C1 to C4)."""
+"""Why a reader in another loop does not compute an array by itself, where it may: docs/ilp/recomputation.md, C1 to C4."""
 
 from __future__ import annotations
 
