@@ -80,6 +80,16 @@ def blocks(function: Function) -> Iterator[Block]:
             pending += inner_blocks(statement)
 
 
+def has_loops(operation: Operation) -> bool:
+    """Whether a scalar function of an operation has a loop."""
+    return any(
+        isinstance(statement, While)
+        for function in functions(operation)
+        for block in blocks(function)
+        for statement in block.statements
+    )
+
+
 def inner_blocks(statement: Statement) -> tuple[Block, ...]:
     """The blocks of a statement."""
     match statement:

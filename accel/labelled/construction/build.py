@@ -32,6 +32,7 @@ from accel.labelled.passes import dead
 from accel.labelled.passes.copies import insert_copies
 from accel.labelled.passes.limit import limit_components
 from accel.labelled.passes.loops.invariants import hoist_invariants
+from accel.labelled.passes.loops.once import run_once
 from accel.labelled.passes.loops.rotation import rotate_loops
 from accel.labelled.passes.loops.stored import make_again
 from accel.labelled.passes.products import fuse_products
@@ -97,6 +98,7 @@ def _pass(name: str, run: Callable[[Program], Program], copied: bool = False) ->
     return Pass(f"labelled, {name}", run, partial(verify, copied=copied), text)
 
 
+_ONCE = _pass("once", lambda program: _simplified_unless(program, run_once(program)))
 _LOOPS = _pass("loops", lambda program: simplify(number(rotate_loops(hoist_invariants(program))), Sizes()))
 _STORED = _pass("stored", lambda program: number(dead.remove(make_again(program))))
 _RESHAPES = _pass("reshapes", lambda program: simplify(number(push_reshapes(program)), Sizes()))
@@ -115,6 +117,8 @@ def _finish(program: Program, building: Building, products: Rounding) -> Program
     program = through(_pass("simplify", partial(simplify, sizes=building.sizes)), program)
     operations = [binding.operation for part in programs.programs(program) for binding in part.bindings]
     kinds = set(map(type, operations))
+    if any(map(programs.has_loops, operations)):
+        program = through(_ONCE, program)
     if nodes.Awhile in kinds:
         program = through(_LOOPS, program)
     if nodes.Reshape in kinds:

@@ -143,7 +143,7 @@ class _Inlining:
             return fresh
 
         body = rewrite.block(function.body, lambda operand: local.get(operand, operand), bound, _same)
-        return [*statements, *_there(body).statements], body.results
+        return [*statements, *there(body).statements], body.results
 
     def _loads(self, load: Load, arrays: tuple[Array, ...]) -> list[Statement]:
         """Loads of arrays that have the shape of what `load` loads, in its place; the first is checked as it is."""
@@ -164,7 +164,7 @@ class _Inlining:
         return Variable(self._fresh - 1, type_)
 
 
-def _there(body: Block) -> Block:
+def there(body: Block) -> Block:
     """The block of another function, whose indices are known to be in bounds where it stands, not wherever this one runs."""
     statements: list[Statement] = []
     for statement in body.statements:
@@ -174,9 +174,9 @@ def _there(body: Block) -> Block:
             case Compute():
                 statements.append(statement)
             case If(outs, condition, then, orelse):
-                statements.append(If(outs, condition, _there(then), _there(orelse)))
+                statements.append(If(outs, condition, there(then), there(orelse)))
             case While(outs, parameters, initial, condition, step):
-                statements.append(While(outs, parameters, initial, _there(condition), _there(step)))
+                statements.append(While(outs, parameters, initial, there(condition), there(step)))
             case _:
                 assert_never(statement)
     return Block(tuple(statements), body.results)

@@ -228,6 +228,13 @@ FAULTS = (
         (_LOOPS,),
     ),
     Fault(
+        "a loop of scalar code runs though nothing asks for it",
+        "labelled/passes/loops/once.py",
+        "if_any = () if use.key in certain else _perhaps_none(binding)",
+        "if_any = ()",
+        ("tests/labelled/test_once.py",),
+    ),
+    Fault(
         "what only spreads an array is not made again in a loop",
         "labelled/passes/loops/stored.py",
         "spreads = Flag.SHRINKING not in described.flags or",
