@@ -76,3 +76,14 @@ def test_a_stencil_computes_where_a_row_begins_once_for_each_row() -> None:
     text = A.explain(around, np.zeros((9, 40), np.float32)).stages["llvm"]
     strides = re.findall(r"= (mul i64 %\w+, %\w+)", text[text.index("@nest0_body") :].partition("\n}")[0])
     assert len(strides) == len(set(strides)) == 4
+
+
+def test_what_all_iterations_compute_alike_is_computed_at_the_entry() -> None:
+    """The reciprocal of a divisor that is made of a number which a function loads there, with a shift."""
+    text = A.explain(lambda k: A.generate((1000,), lambda ix: ix[0] // (1 << A.the(k))), np.array(3)).stages["llvm"]
+    body = text[text.index("define void @nest0_body") :].partition("}")[0]
+    entry, _, loops = body.partition("start:")
+    assert "shl i64 1, " in entry
+    assert "fdiv double" in entry
+    assert "shl i64 1, " not in loops
+    assert "fdiv double" not in loops

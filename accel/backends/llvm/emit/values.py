@@ -204,7 +204,8 @@ class Writer:
         """`operator` on values."""
         types = [argument.type for argument in arguments]
         if all(map(self.is_uniform, arguments)):
-            return Uniform(operation(self.scalar, operator, result, types, [self.one(a) for a in arguments]), result)
+            ones = [self.one(argument) for argument in arguments]
+            return Uniform(operation(self.scalar.where_known(ones), operator, result, types, ones), result)
         if result is I64 and set(types) == {I64}:
             moved = self._progression(operator, arguments) or self._moved(operator, arguments)
             if moved is not None:
@@ -213,16 +214,15 @@ class Writer:
 
     def _in_lanes(self, operator: Operator, result: ScalarType, arguments: Sequence[Value]) -> Value:
         """An operator in each lane."""
-        types = [argument.type for argument in arguments]
         every = list(map(self.every, arguments))
         if operator in DIVISIONS and result.is_integer and isinstance(arguments[1], Uniform):
             return Lanes(DIVISIONS[operator](self.code, result, every[0], every[1], arguments[1].text), result)
         if operator is Operator.DIV and (quotient := self._quotient(result, every, arguments[1])) is not None:
             return Lanes(quotient, result)
-        text = operation(self.code, operator, result, types, every)
+        text = operation(self.code, operator, result, [each.type for each in arguments], every)
         if operator in _ORDERS and all(isinstance(each, (*_UNIFORM, Progression)) for each in arguments):
             self._compared[text] = (operator, arguments[0], arguments[1])
-        if operator is Operator.CAST and result is I64 and types == [I32]:
+        if operator is Operator.CAST and result is I64 and arguments[0].type is I32:
             self._narrow[text] = every[0]
         return Lanes(text, result)
 

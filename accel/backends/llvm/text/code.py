@@ -66,6 +66,11 @@ class Code:
         """Whether the entry block makes the register."""
         return register in self._entered
 
+    def where_known(self, operands: Sequence[str]) -> Code:
+        """Where scalars are written that are computed of these registers and constants: at the entry, if these are there."""
+        known = all(not operand.startswith("%") or self.is_entered(operand) for operand in operands)
+        return self.at_entry() if known else self.at(1)
+
     def fresh(self) -> str:
         """A register name that nothing has yet."""
         number = self._count[0]

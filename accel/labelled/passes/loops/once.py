@@ -153,8 +153,8 @@ def _leading(function: Function, loop: While, elements: Sequence[Load]) -> Point
             kept.append(statement)
             needed |= variables_used(alone)
     node = stream_loads(Pointwise(Function((), Block(tuple(reversed(kept)), loop.outs)), ()), ())
-    pairs = zip(node.function.parameters, node.inputs, strict=True)
-    pairs = sorted(pairs, key=lambda pair: (pair[1].label, pair[1].leaf))
+    pairs = list(zip(node.function.parameters, node.inputs, strict=True))
+    pairs.sort(key=lambda pair: (pair[1].label, pair[1].leaf))
     parameters = tuple([parameter for parameter, _ in pairs])
     return Pointwise(simplify(Function(parameters, node.function.body)), tuple([array for _, array in pairs]))
 
