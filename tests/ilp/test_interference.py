@@ -45,6 +45,12 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
     "a product and a map of it": (1, 1, lambda: A.map(A.exp, matrix() @ matrix())),
     "a fold of pairs and a fold of what it makes": (1, 1, lambda: A.sum(A.sum(A.outer(floats(), floats())))),
     "a product of maps": (1, 1, lambda: A.map(A.exp, matrix()) @ matrix()),
+    "sums of rows and a scan of these": (2, 1, lambda: A.scanl1(A.add, A.sum(matrix()))),
+    "sums of rows and a filter of these": (2, 1, lambda: kept(A.sum(matrix()))),
+    "sums of rows and a scatter of what is made of these": (3, 2, lambda: counted(A.sum(matrix()))),
+    "sums of rows, a scatter and a scan": (3, 2, lambda: (counted(A.sum(matrix())), A.scanl1(A.max, A.sum(matrix())))),
+    "a scan of rows and sums of what it makes": (1, 1, lambda: A.sum(A.scanl1(A.add, matrix()))),
+    "a sum of all and a scan of what it was made of": (1, 1, lambda: (A.sum(floats()), A.scanl1(A.add, floats()))),
     "a fold of a fold": (1, 1, lambda: A.maximum(A.sum(A.use(np.ones((3, 4, 5)))))),
     "a fold of a fold of what one array is repeated to": (
         1,
@@ -57,6 +63,14 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
 
 def matrix() -> Any:
     return A.use(MATRIX)
+
+
+def counted(xs: Any) -> Any:
+    """How many elements come to each of nine places, into an array that is given."""
+    at = A.map(lambda x: A.cast(x, np.int64) % 9, xs)
+    return A.permute(
+        A.add, A.use(PLACES[:9].copy()), lambda ix: A.just(A.index(at[ix])), A.map(lambda x: A.cast(x, np.int64), xs)
+    )
 
 
 def of_indices(first: int = 0) -> Any:

@@ -48,7 +48,12 @@ def interferences(
     graph: Graph, sizes: Mapping[SizeVariable, int], elements: Callable[[Shape], int]
 ) -> Iterator[tuple[tuple[Label, Label], int]]:
     """Pairs of operations that lose time in one loop, the lower label first, and how many bytes."""
-    rules = _random_reads(graph, sizes), _readers_of_what_is_kept(graph), _readers_of_products(graph)
+    rules = (
+        _random_reads(graph, sizes),
+        _readers_of_what_is_kept(graph),
+        _readers_of_products(graph),
+        _readers_of_rows(graph),
+    )
     for one, two, weight in chain.from_iterable(rules):
         if visited := min(elements(one.iteration), elements(two.iteration)):
             yield (min(one.label, two.label), max(one.label, two.label)), weight * visited
@@ -76,8 +81,16 @@ def _readers_of_products(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
     """Folds of cubes that two arrays of fewer dimensions are repeated to, and what folds or scans what they make."""
     for product in graph.operations:
         if product.kind is Kind.FOLD and len(product.iteration) > 2 and _repeated(graph, product) > 1:
-            for reader in _consumers(graph, product):
+            for reader in _consumers(graph, product, frozenset(_WEIGHTS)):
                 yield product, reader, _MUCH
+
+
+def _readers_of_rows(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
+    """Folds of rows, and what takes one of their results after the other."""
+    for fold in graph.operations:
+        if fold.kind is Kind.FOLD and fold.arrays[0].shape:
+            for reader in _consumers(graph, fold, _IN_TURN):
+                yield fold, reader, _MUCH
 
 
 def _repeated(graph: Graph, product: Node) -> int:
@@ -107,8 +120,8 @@ def _producers(graph: Graph, node: Node) -> Iterator[Node]:
                 yield found
 
 
-def _consumers(graph: Graph, node: Node) -> Iterator[Node]:
-    """Folds and scans of what an operation makes, or of maps of that."""
+def _consumers(graph: Graph, node: Node, kinds: frozenset[Kind]) -> Iterator[Node]:
+    """Operations of some kinds that read in order what an operation makes, or maps of that."""
     pending, seen = [node], {node.label}
     while pending:
         for array in pending.pop().arrays:
@@ -118,8 +131,11 @@ def _consumers(graph: Graph, node: Node) -> Iterator[Node]:
                     seen.add(found.label)
                     if found.kind is Kind.MAP:
                         pending.append(found)
-                    elif found.kind in _WEIGHTS:
+                    elif found.kind in kinds:
                         yield found
 
 
 _WEIGHTS: Mapping[Kind, int] = {Kind.SCAN: _MUCH, Kind.FOLD: _SOME}
+
+_IN_TURN = frozenset({Kind.SCAN, Kind.SCATTER, Kind.FILTER})
+"""What needs one element after the other, as it is scheduled."""

@@ -226,6 +226,13 @@ FAULTS = (
         ("tests/ilp/test_interference.py",),
     ),
     Fault(
+        "sums of rows and a scatter of these lose nothing to each other",
+        "ilp/problem/interference.py",
+        "frozenset({Kind.SCAN, Kind.SCATTER, Kind.FILTER})",
+        "frozenset({Kind.SCAN, Kind.FILTER})",
+        ("tests/ilp/test_interference.py",),
+    ),
+    Fault(
         "circles of clusters are not cut",
         "ilp/model/cuts.py",
         "if gap <= _TOLERANCE:",
