@@ -53,7 +53,7 @@ def loaded_in_a_loop(xs: AnyAcc) -> AnyAcc:
     ys = A.map(lambda x: x + 1, xs)
 
     def last(ix: AnyExp) -> AnyExp:
-        start = A.min(A.unindex(ix)[0], 0)
+        start = A.min(A.unindex(ix)[0], 1)
         return A.while_(
             lambda i: i < 5,
             lambda i: i + A.cond(ys[A.index(i)] > 2.0, A.constant(1, np.int64), A.constant(2, np.int64)),

@@ -14,7 +14,7 @@ from accel.explanation.naming.variables import Variables
 from accel.ir.facts import Access, Traffic
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Awhile, Binding, Generate, Program
+from accel.labelled.nodes import Awhile, Binding, Program
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import programs
 from accel.labelled.scalar import Constant
@@ -93,14 +93,14 @@ def _leaves(part: Program) -> list[Array]:
 
 
 def _is_unit(binding: Binding) -> bool:
-    return isinstance(binding.operation, Generate) and binding.operation.name == "unit"
+    described = describe(binding.operation)
+    return described.kind is Kind.GENERATE and described.name == "unit"
 
 
 def _number(binding: Binding | None) -> str:
     """The value of an array that is one constant."""
-    match binding:
-        case Binding(operation=Generate(function=function)):
-            (result,) = function.body.results
-            return f"{result.value:,}" if isinstance(result, Constant) else ""
-        case _:
-            return ""
+    described = None if binding is None else describe(binding.operation)
+    if described is None or described.kind is not Kind.GENERATE:
+        return ""
+    ((result,),) = [function.body.results for function in described.functions]
+    return f"{result.value:,}" if isinstance(result, Constant) else ""

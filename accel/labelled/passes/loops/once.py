@@ -17,8 +17,8 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.labelled import programs
 from accel.labelled.array import Array, Label, Shape
-from accel.labelled.nodes import Backpermute, Binding, BindSizes, Generate, Map, Program
-from accel.labelled.operations import describe, with_functions, with_parts
+from accel.labelled.nodes import Binding, Generate, Program
+from accel.labelled.operations import Flag, Role, describe, with_functions, with_parts
 from accel.labelled.passes.dependence import Names
 from accel.labelled.passes.inline import there
 from accel.labelled.passes.pointwise import Pointwise, stream_loads
@@ -98,8 +98,8 @@ class _Once:
             if made is None or made.if_any not in ((), if_any):
                 label = self.names.label()
                 arrays = tuple([Array(label, leaf, out.type, ()) for leaf, out in enumerate(use.loop.outs)])
-                operation = _if_any(if_any, _leading(function, use.loop, _elements(binding)))
-                before.append(Binding(label, operation, arrays, binding.after, binding.where))
+                code = _if_any(if_any, _leading(function, use.loop, _elements(binding)))
+                before.append(Binding(label, Generate(code, "while_"), arrays, binding.after, binding.where))
                 made = known[use.key] = _Made(arrays, if_any)
             loads = [Load(out, array, ()) for out, array in zip(use.loop.outs, made.arrays, strict=True)]
             function = _replaced(function, use.loop, loads)
@@ -118,18 +118,19 @@ def _perhaps_none(binding: Binding) -> Shape:
 
 def _elements(binding: Binding) -> list[Load]:
     """Loads of the elements that a function is given, if these are arrays of rank 0."""
-    match binding.operation:
-        case Map(function, inputs) if not _shape(binding):
-            return [Load(p, array, ()) for p, array in zip(function.parameters, inputs, strict=True)]
-        case _:
-            return []
+    described = describe(binding.operation)
+    streams = described.read(Role.STREAM)
+    if _shape(binding) or not streams:
+        return []
+    return [Load(p, array, ()) for p, array in zip(described.functions[0].parameters, streams, strict=True)]
 
 
 def _uses(binding: Binding) -> Iterator[_Use]:
     """The loops that an operation runs for each element, and that do not depend on it."""
-    if not isinstance(binding.operation, Generate | Map | Backpermute | BindSizes):
+    described = describe(binding.operation)
+    if Flag.TAKES_INDEX not in described.flags and not described.binds:
         return
-    (function,) = describe(binding.operation).functions
+    (function,) = described.functions
     elements = _elements(binding)
     differs = set(function.parameters).difference([load.out for load in elements])
     for statement in function.body.statements:
@@ -159,23 +160,23 @@ def _leading(function: Function, loop: While, elements: Sequence[Load]) -> Point
     return Pointwise(simplify(Function(parameters, node.function.body)), tuple([array for _, array in pairs]))
 
 
-def _if_any(shape: Shape, node: Pointwise) -> Map | Generate:
-    """What does that if no extent is 0, and else gives zeros."""
-    function = node.function
-    if shape:
-        variables = count(1 + programs.highest_variable(function))
-        outs = tuple([Variable(next(variables), operand_type(result)) for result in function.body.results])
-        zeros = tuple([constant(out.type, 0) for out in outs])
-        positive: list[Statement] = []
-        holds: Operand = constant(BOOL, True)
-        for extent in shape:
-            asked, both = Variable(next(variables), BOOL), Variable(next(variables), BOOL)
-            positive.append(Compute(asked, Operator.LT, (constant(I64, 0), extent)))
-            positive.append(Compute(both, Operator.AND, (holds, asked)))
-            holds = both
-        choice = If(outs, holds, there(function.body), Block((), zeros))
-        function = simplify(Function(function.parameters, Block((*positive, choice), outs)))
-    return Map(function, node.inputs, "while_") if node.inputs else Generate(function, "while_")
+def _if_any(shape: Shape, node: Pointwise) -> Function:
+    """A function of nothing that does that if no extent is 0, and else gives zeros."""
+    loads = [Load(p, array, ()) for p, array in zip(node.function.parameters, node.inputs, strict=True)]
+    if not shape:
+        return Function((), Block((*loads, *node.function.body.statements), node.function.body.results))
+    variables = count(1 + programs.highest_variable(node.function))
+    outs = tuple([Variable(next(variables), operand_type(result)) for result in node.function.body.results])
+    zeros = tuple([constant(out.type, 0) for out in outs])
+    positive: list[Statement] = []
+    holds: Operand = constant(BOOL, True)
+    for extent in shape:
+        asked, both = Variable(next(variables), BOOL), Variable(next(variables), BOOL)
+        positive.append(Compute(asked, Operator.LT, (constant(I64, 0), extent)))
+        positive.append(Compute(both, Operator.AND, (holds, asked)))
+        holds = both
+    choice = If(outs, holds, there(node.function.body), Block((), zeros))
+    return simplify(Function((), Block((*loads, *positive, choice), outs)))
 
 
 def _replaced(function: Function, loop: While, by: Sequence[Statement]) -> Function:
