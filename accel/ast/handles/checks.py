@@ -112,7 +112,12 @@ def _array(name: str, value: object, where: Where | None, given: Sequence[object
     elif isinstance(value, np.ndarray):
         hint = "an array enters a program by `A.use(array)`"
     elif isinstance(value, Exp):
-        hint = "a scalar becomes an array of rank 0 by `A.unit(e)`"
+        is_number = name == "the"
+        hint = (
+            "it is a number already: leave `A.the` out"
+            if is_number
+            else "a scalar becomes an array of rank 0 by `A.unit(e)`"
+        )
     elif callable(value):
         hint = f"functions and arrays stand in another order: see `help(A.{name})`"
     elif isinstance(value, tuple):
