@@ -36,6 +36,12 @@ WRONG: dict[str, tuple[Callable[[], object], type[A.AccelError], str, str]] = {
         "or_ takes an array of bools, got elements of type i64",
         "`A.any(lambda x: x != 0, xs)`",
     ),
+    "the": (
+        lambda: A.iiterate(3, lambda i, xs: A.map(lambda x: x + UNTYPED.the(i), xs), XS),
+        A.AccelTypeError,
+        "the takes an Acc, got an Exp",
+        "write it without `A.the`",
+    ),
     "any": (
         lambda: UNTYPED.any(lambda x: x, XS),
         A.AccelTypeError,

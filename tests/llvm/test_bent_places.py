@@ -31,6 +31,13 @@ PLACES: dict[str, Place] = {
     "choice of choices": lambda i, n: (lambda j: A.cond(j >= n, j - n, j))(A.cond(i < 0, A.max(i + n, 0), i % n)),
     "behind a clamp": lambda i, n: A.min(A.max(i, 0), n - 1) // 2 + A.min(A.max(i - 1, 0), n - 1) // 2,
     "moved clamps": lambda i, n: A.max(A.min(A.max(i - 3, 0) + 2, n - 1) - 1, 0),
+    "every second": lambda i, n: A.min(A.max(2 * i - 3, 0), n - 1),
+    "every third, wrapped": lambda i, n: (3 * i + 1) % n,
+    "every ninth": lambda i, n: A.min(A.max(9 * i, 0), n - 1),
+    "from the end": lambda i, n: A.min(A.max(n - 1 - i, 0), n - 1),
+    "mirror": lambda i, n: A.max(n - 1 - A.abs(n - 1 - A.abs(i)), 0),
+    "twice a clamped one": lambda i, n: A.min(2 * A.max(A.min(i, n), 0), n - 1),
+    "less than a clamped one": lambda i, n: A.max(n - 1 - A.max(A.min(i, n - 1), 0), 0),
     "deep": lambda i, n: A.min(deep(i, 12), n - 1),
 }
 

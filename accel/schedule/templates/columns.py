@@ -188,7 +188,7 @@ class _Place:
     """What stands in one dimension of an index: how far it moves from lane to lane, and whether it differs between what is
     folded.
 
-    step: None if it moves otherwise than by a number that is known; 1 also where it is bent, by a clamp say, in few lanes.
+    step: None if it moves otherwise than by a number that is known. Where it is bent, by a clamp say, it does so in most lanes.
     """
 
     step: int | None
@@ -258,10 +258,14 @@ def _computed(operator: Operator, operands: Sequence[scalar.Operand], places: Se
             return replace(together, step=step * int(factor.value))
         case Operator.MUL, [_, Constant() as factor], [int() as step, _]:
             return replace(together, step=step * int(factor.value))
-        case ((Operator.MIN | Operator.MAX | Operator.MOD | Operator.REM), _, ([1, 0] | [0, 1])):
-            return replace(together, step=1)
-        case Operator.ABS, _, [1]:
-            return replace(together, step=1)
+        case (
+            (Operator.MIN | Operator.MAX | Operator.MOD | Operator.REM),
+            _,
+            ([int() as step, 0] | [0, int() as step]),
+        ):
+            return replace(together, step=step)
+        case Operator.ABS, _, [int() as step]:
+            return replace(together, step=step)
         case Operator.SELECT, _, [_, int() as step, other] if step == other:
             return replace(together, step=step)
         case _:

@@ -1,4 +1,4 @@
-"""Places in lanes that are side by side in all vectors but those where something bends them: clamps, remainders, choices.
+"""Places in lanes that are side by side, or a step apart, but in vectors where a clamp, a remainder or a choice bends them.
 
 In: an operator on places, and reads there. Out: `Bent` values, which say by a scalar whether lanes are side by side, and reads
 that are plain vector loads where they are. Loops that are split into an inside and edges have no such places in the inside; but
@@ -9,22 +9,36 @@ as in folds of windows.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Bent, Progression, Value, Writer
+from accel.backends.llvm.emit.stepping import MOST
+from accel.backends.llvm.emit.values import Bent, Fixed, Progression, Value, Writer
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.ir import mentions
 from accel.labelled.array import Array
 from accel.labelled.scalar import Compute, Function, If, Load, Operand, Variable, While
+from accel.support.dataclass import dataclass
 
-_BEND = frozenset({Operator.MIN, Operator.MAX, Operator.MOD, Operator.REM, Operator.ABS, Operator.ADD, Operator.SUB})
+_BEND = frozenset(
+    {Operator.MIN, Operator.MAX, Operator.MOD, Operator.REM, Operator.ABS, Operator.ADD, Operator.SUB, Operator.MUL}
+)
 """Operators that leave places side by side in most vectors if all but one of their operands are the same in all lanes."""
 
 DEEPEST = 8
 """How deep arguments of arguments go: what is deeper is computed in lanes at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Lane l is at `base + stride * l` where the i1 `even` holds."""
+
+    base: str
+    stride: int
+    even: str
 
 
 def places(function: Function, differ: Set[int]) -> frozenset[int]:
@@ -79,7 +93,9 @@ def bent(writer: Writer, operator: Operator, arguments: Sequence[Value]) -> Bent
         return None
     found = _Bends(writer).found(operator, arguments)
     depth = 1 + max((each.depth for each in arguments if isinstance(each, Bent)), default=0)
-    return None if found is None or depth > DEEPEST else Bent(*found, operator, tuple(arguments), depth)
+    if found is None or depth > DEEPEST:
+        return None
+    return Bent(found.base, found.stride, found.even, operator, tuple(arguments), depth)
 
 
 def read(memory: Memory, writer: Writer, array: Array, index: Sequence[Value], mask: str | None) -> Value:
@@ -92,7 +108,9 @@ def read(memory: Memory, writer: Writer, array: Array, index: Sequence[Value], m
     slot, even, bends, after = routine.slot(type_, align=64), routine.label(), routine.label(), routine.label()
     routine.branch(place.even, even, bends)
     routine.place(even)
-    routine.store(type_, writer.every(memory.read(array, [*index[:-1], Progression(place.base, 1)], mask)), slot)
+    routine.store(
+        type_, writer.every(memory.read(array, [*index[:-1], Progression(place.base, place.stride)], mask)), slot
+    )
     routine.jump(after)
     routine.place(bends)
     lanes = writer.varying(writer.every(place), I64)
@@ -103,75 +121,97 @@ def read(memory: Memory, writer: Writer, array: Array, index: Sequence[Value], m
 
 
 class _Bends:
-    """Looks at operators: each gives where lane 0 is, and an i1 that says whether the other lanes follow side by side."""
+    """Looks at operators: each gives where lane 0 is, how far the next one is, and an i1 that says whether others follow so."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._code = writer.scalar
 
-    def found(self, operator: Operator, arguments: Sequence[Value]) -> tuple[str, str] | None:
+    def found(self, operator: Operator, arguments: Sequence[Value]) -> _Place | None:
         """Those of an operator."""
-        places = [self._place(each) for each in arguments]
-        uniform = [self._writer.is_uniform(each) for each in arguments]
-        match operator, places, uniform:
-            case ((Operator.MIN | Operator.MAX), [(base, even), None], [_, True]):
-                return base, self._all(even, *self._limit(operator, base, arguments[1]))
-            case ((Operator.MIN | Operator.MAX), [None, (base, even)], [True, _]):
-                return base, self._all(even, *self._limit(operator, base, arguments[0]))
-            case ((Operator.MOD | Operator.REM), [(base, even), None], [_, True]):
-                some, none = self._ends(base)
-                below = self._code.emit(f"icmp slt i64 {self._last(base)}, {self._writer.one(arguments[1])}")
-                return base, self._all(even, some, none, below)
-            case Operator.ABS, [(base, even)], _:
-                return base, self._all(even, *self._ends(base))
-            case ((Operator.ADD | Operator.SUB), [(base, even), None], [_, True]) if isinstance(arguments[0], Bent):
-                return self._moved(operator, base, arguments[1]), even
-            case Operator.ADD, [None, (base, even)], [True, _] if isinstance(arguments[1], Bent):
-                return self._moved(operator, base, arguments[0]), even
-            case Operator.SELECT, [_, (base, even), (other, also)], _:
-                return self._chosen(arguments[0], (base, even), (other, also))
+        match operator, list(map(_place, arguments)):
+            case Operator.SELECT, [_, _Place() as then, _Place() as orelse] if then.stride == orelse.stride:
+                return self._chosen(arguments[0], then, orelse)
+            case ((Operator.MIN | Operator.MAX), [_Place() as place, None]) if self._writer.is_uniform(arguments[1]):
+                return self._limited(operator, place, arguments[1])
+            case ((Operator.MIN | Operator.MAX), [None, _Place() as place]) if self._writer.is_uniform(arguments[0]):
+                return self._limited(operator, place, arguments[0])
+            case ((Operator.MOD | Operator.REM), [_Place() as place, None]) if self._writer.is_uniform(arguments[1]):
+                _, high = self._ends(place)
+                below = self._code.emit(f"icmp slt i64 {high}, {self._writer.one(arguments[1])}")
+                return self._where(place, self._positive(place), below)
+            case Operator.ABS, [_Place() as place]:
+                return self._where(place, self._positive(place))
+            case _ if any(isinstance(each, Bent) for each in arguments):
+                return self._moved(operator, arguments)
             case _:
                 return None
 
-    def _place(self, value: Value) -> tuple[str, str] | None:
-        match value:
-            case Progression(base, 1):
-                return base, "true"
-            case Bent(base, even):
-                return base, even
+    def _moved(self, operator: Operator, arguments: Sequence[Value]) -> _Place | None:
+        """What was bent before, by a number further or times a constant."""
+        match operator, arguments:
+            case ((Operator.ADD | Operator.SUB), [Bent(stride=stride, even=even), by]) if self._writer.is_uniform(by):
+                pass
+            case Operator.ADD, [by, Bent(stride=stride, even=even)] if self._writer.is_uniform(by):
+                pass
+            case Operator.SUB, [by, Bent(stride=stride, even=even)] if self._writer.is_uniform(by):
+                stride = -stride
+            case Operator.MUL, [Fixed(factor), Bent(stride=stride, even=even)]:
+                stride *= int(factor.value)
+            case Operator.MUL, [Bent(stride=stride, even=even), Fixed(factor)]:
+                stride *= int(factor.value)
             case _:
                 return None
+        if not _is_near(stride):
+            return None
+        bases = [each.base if isinstance(each, Bent) else self._writer.one(each) for each in arguments]
+        return _Place(operation(self._code, operator, I64, [I64, I64], bases), stride, even)
 
-    def _last(self, base: str) -> str:
-        return self._code.emit(f"add i64 {base}, {self._writer.lanes - 1}")
+    def _limited(self, operator: Operator, place: _Place, limit: Value) -> _Place:
+        """A minimum, or a maximum, with a limit that leaves all lanes what they are."""
+        low, high = self._ends(place)
+        end, relation = (high, "sle") if operator is Operator.MIN else (low, "sge")
+        return self._where(place, self._code.emit(f"icmp {relation} i64 {end}, {self._writer.one(limit)}"))
 
-    def _rises(self, base: str) -> str:
-        """Whether lanes do not wrap."""
-        return self._code.emit(f"icmp sle i64 {base}, {self._last(base)}")
+    def _positive(self, place: _Place) -> str:
+        return self._code.emit(f"icmp sge i64 {self._ends(place)[0]}, 0")
 
-    def _ends(self, base: str) -> tuple[str, str]:
-        """Whether no lane is negative."""
-        return self._code.emit(f"icmp sge i64 {base}, 0"), self._rises(base)
+    def _ends(self, place: _Place) -> tuple[str, str]:
+        """The least and the greatest lane, if none wraps."""
+        last = self._code.emit(f"add i64 {place.base}, {place.stride * (self._writer.lanes - 1)}")
+        return (place.base, last) if place.stride > 0 else (last, place.base)
 
-    def _limit(self, operator: Operator, base: str, limit: Value) -> tuple[str, str]:
-        """Whether a minimum, or a maximum, with a limit leaves all lanes what they are."""
-        end = self._last(base) if operator is Operator.MIN else base
-        relation = "sle" if operator is Operator.MIN else "sge"
-        return self._code.emit(f"icmp {relation} i64 {end}, {self._writer.one(limit)}"), self._rises(base)
+    def _where(self, place: _Place, *conditions: str) -> _Place:
+        """The same place where conditions hold, too, and lanes do not wrap."""
+        low, high = self._ends(place)
+        even = self._all(place.even, *conditions, self._code.emit(f"icmp sle i64 {low}, {high}"))
+        return replace(place, even=even)
 
-    def _moved(self, operator: Operator, base: str, by: Value) -> str:
-        return operation(self._code, operator, I64, [I64, I64], [base, self._writer.one(by)])
-
-    def _chosen(self, condition: Value, then: tuple[str, str], orelse: tuple[str, str]) -> tuple[str, str] | None:
+    def _chosen(self, condition: Value, then: _Place, orelse: _Place) -> _Place | None:
         ends = self._writer.ends(condition)
         if ends is None:
             return None
-        base = self._code.emit(f"select i1 {ends[0]}, i64 {then[0]}, i64 {orelse[0]}")
-        one, other = self._all(ends[0], then[1]), self._all(ends[1], orelse[1])
-        return base, self._code.emit(f"or i1 {one}, {other}")
+        base = self._code.emit(f"select i1 {ends[0]}, i64 {then.base}, i64 {orelse.base}")
+        one, other = self._all(ends[0], then.even), self._all(ends[1], orelse.even)
+        return _Place(base, then.stride, self._code.emit(f"or i1 {one}, {other}"))
 
     def _all(self, *conditions: str) -> str:
-        found = "true"
-        for each in conditions:
-            found = each if found == "true" else self._code.emit(f"and i1 {found}, {each}") if each != "true" else found
+        found, *more = [each for each in conditions if each != "true"] or ["true"]
+        for each in more:
+            found = self._code.emit(f"and i1 {found}, {each}")
         return found
+
+
+def _place(value: Value) -> _Place | None:
+    match value:
+        case Progression(base, stride) if _is_near(stride):
+            return _Place(base, stride, "true")
+        case Bent(base, stride, even):
+            return _Place(base, stride, even)
+        case _:
+            return None
+
+
+def _is_near(stride: int) -> bool:
+    """Whether rows are loaded for lanes so far from each other (`stepping.py`)."""
+    return stride == -1 or 1 <= stride <= MOST

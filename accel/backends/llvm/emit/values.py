@@ -113,10 +113,11 @@ class Digit:
 
 @dataclass(frozen=True, slots=True)
 class Bent:
-    """An i64: lane l holds `base + l` where the i1 `even` holds, and always what `operator` makes of `arguments`, which is
+    """An i64: lane l holds `base + stride * l` where the i1 `even` holds, always what `operator` makes of `arguments`, which is
     written where it is asked for. Clamped places are so, but in vectors at an end. depth: of arguments in arguments."""
 
     base: str
+    stride: int
     even: str
     operator: Operator
     arguments: tuple[Value, ...]
@@ -187,7 +188,7 @@ class Writer:
                 return self.code.emit(f"add {self.code.type(I64)} {self.splat(base, 'i64')}, <{steps}>")
             case Packed(carry, mask):
                 return self._packed(carry, mask)
-            case Bent(_, _, operator, arguments):
+            case Bent(operator=operator, arguments=arguments):
                 return self.every(self._in_lanes(operator, I64, arguments))
             case _:
                 assert_never(value)
@@ -246,8 +247,7 @@ class Writer:
             wraps = self.scalar.emit(f"icmp {back} i64 {side.base}, {last[-1]}")
             wrong = self.scalar.emit(f"or i1 {wrong}, {wraps}")
         holds = [operation(self.scalar, operator, BOOL, [I64, I64], each) for each in (first, last)]
-        both = self.scalar.emit(f"and i1 {holds[0]}, {holds[1]}")
-        one = self.scalar.emit(f"or i1 {holds[0]}, {holds[1]}")
+        both, one = (self.scalar.emit(f"{each} i1 {holds[0]}, {holds[1]}") for each in ("and", "or"))
         right, neither = (self.scalar.emit(f"xor i1 {each}, true") for each in (wrong, one))
         return self.scalar.emit(f"and i1 {both}, {right}"), self.scalar.emit(f"and i1 {neither}, {right}")
 
