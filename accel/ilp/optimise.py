@@ -98,7 +98,7 @@ def study(
 ) -> Problem:
     """The problem that `graph` is, without a first answer; `recomputing`: with the choice to recompute producers."""
     contraction = merge_chains(graph, duplicate, model.levels) if formulation == "accel" else unmerged(graph)
-    own = Weights(contraction.graph, weights.sizes)
+    own = weights if contraction.graph is graph else Weights(contraction.graph, weights.sizes)
     facts = None if is_too_large(contraction.graph) else _analysed(contraction.graph, duplicate, own, recomputing)
     if facts is not None:
         facts = as_formulated(facts, formulation)

@@ -7,9 +7,8 @@ function over one cluster: `cost_function.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
-from itertools import combinations
 from types import MappingProxyType
 
 from accel.errors import AccelValueError, here
@@ -185,10 +184,18 @@ class Weights:
         """The operations of these pairs."""
         return frozenset(label for pair in self.interference for label in pair)
 
+    @lazy
+    def _losses(self) -> Mapping[Label, Sequence[tuple[Label, int]]]:
+        """For the lower labels of these pairs, the others and the bytes."""
+        found: dict[Label, list[tuple[Label, int]]] = {}
+        for (one, two), lost in self.interference.items():
+            found.setdefault(one, []).append((two, lost))
+        return found
+
     def lost(self, labels: Iterable[Label]) -> int:
         """The bytes that the operations of a cluster lose to each other."""
-        loud = sorted(self.interfering.intersection(labels))
-        return sum(self.interference.get(pair, 0) for pair in combinations(loud, 2))
+        loud = self.interfering.intersection(labels)
+        return sum(lost for label in loud for other, lost in self._losses.get(label, ()) if other in loud)
 
     def elements(self, shape: Shape) -> int:
         """The number of elements of `shape`, unknown extents counting 1024."""

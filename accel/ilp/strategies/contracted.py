@@ -29,5 +29,7 @@ def contracted(graph: Graph, prices: Prices, duplicate: Duplicate) -> Contracted
     if not isinstance(prices.cost, CostModel):
         return Contracted(graph, prices, None)
     chains = merge_chains(graph, duplicate, prices.cost.levels)
+    if chains.graph is graph:
+        return Contracted(graph, prices, None)
     weights = Weights(chains.graph, prices.weights.sizes)
     return Contracted(chains.graph, Prices(chains.graph, prices.cost, weights), chains)
