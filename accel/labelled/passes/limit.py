@@ -53,15 +53,17 @@ class _Cuts:
         pieces = _Pieces()
         bindings: list[Binding] = []
         for binding in program.bindings:
-            binding = replace(binding, operation=with_parts(rewrite.operation(binding.operation, self._to), self._part))
+            operation = rewrite.operation(binding.operation, self._to) if self._forced else binding.operation
+            binding = replace(binding, operation=with_parts(operation, self._part))
             sources = [array for array in programs.streams(binding.operation) if pieces.has(array)]
-            room = max(self._limit - cost(binding.operation), self._limit // SPARE)
+            own = cost(binding.operation)
+            room = max(self._limit - own, self._limit // SPARE)
             too_many = pieces.beyond(sources, room)
             if too_many:
                 bindings += [self._force(array, binding) for array in too_many]
                 binding = replace(binding, operation=rewrite.operation(binding.operation, self._to))
             bindings.append(binding)
-            pieces.add(binding, [array for array in sources if array not in too_many])
+            pieces.add(binding, own, [array for array in sources if array not in too_many])
         return replace(program, bindings=tuple(bindings))
 
     def _part(self, part: Program) -> Program:
@@ -98,10 +100,10 @@ class _Pieces:
                 room -= self._cost[root]
         return [array for array in dict.fromkeys(sources) if self._joined.find(array.label) not in kept]
 
-    def add(self, binding: Binding, sources: list[Array]) -> None:
-        """Join a binding to the pieces of its sources."""
+    def add(self, binding: Binding, own: int, sources: list[Array]) -> None:
+        """Join a binding, with its own cost, to the pieces of its sources."""
         label = binding.label
-        self._cost[label] = cost(binding.operation)
+        self._cost[label] = own
         if programs.makes_streams(binding.operation):
             self._streams.add(label)
         for array in sources:
