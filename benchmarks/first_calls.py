@@ -1,0 +1,195 @@
+"""How long first calls take: `python -m benchmarks.first_calls [PROGRAM ...]`.
+
+Each program is run in a process of its own that has nothing on disk, and then in one that finds what the first has left there.
+Both import accel and build the program before; the first program of a process imports the compiler as well. Times are the
+processor's, the least of some rounds; of the larger programs there is one. What is planned in is the clock's, with a limit.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import accel as A
+from benchmarks.peers.programs.with_accel import softmax
+from examples import black_scholes, canny, kmeans, nbody, normalise, quickhull
+
+Column: TypeAlias = A.Acc[A.Vector[np.float64]]
+Run: TypeAlias = Callable[[], object]
+
+ROUNDS = 3
+LONG = 1000.0
+"""Milliseconds from which on one round is enough."""
+
+
+def repeated(step: Callable[[int, Column], Column], times: int) -> Run:
+    """A step that is done so often, one after the other, to 64 numbers."""
+    xs: Column = A.use(np.arange(64.0))
+    for turn in range(times):
+        xs = step(turn, xs)
+    return lambda: A.run(xs)
+
+
+def turned(_: int, xs: Column) -> Column:
+    """A map, and the array backwards."""
+    return A.reverse(A.map(lambda x: x + 1, xs))
+
+
+def replaced(turn: int, xs: Column) -> Column:
+    """One element replaced."""
+    return A.update(xs, slice(turn % 64, turn % 64 + 1), A.use(np.ones(1)))
+
+
+def summed(count: int) -> Run:
+    """The sum of as many maps of one array, as a tree."""
+    xs: Column = A.use(np.arange(64.0))
+    found: list[Column] = [A.map(partial(lambda turn, x: x + float(turn), turn), xs) for turn in range(count)]
+    while len(found) > 1:
+        found = [
+            A.zipWith(A.add, *found[k : k + 2]) if k + 1 < len(found) else found[k] for k in range(0, len(found), 2)
+        ]
+    return lambda: A.run(found[0])
+
+
+def folded(count: int) -> Run:
+    """The sum of as many folds of maps of one array."""
+    xs: Column = A.use(np.arange(64.0))
+    folds = [A.fold(A.add, 0, A.map(partial(lambda turn, x: x * float(turn), turn), xs)) for turn in range(count)]
+    total = reduce(lambda one, two: A.zipWith(A.add, one, two), folds)
+    return lambda: A.run(total)
+
+
+def one_function(operations: int) -> Run:
+    """A map whose function has so many operations."""
+
+    def function(x: A.Exp[np.float64]) -> A.Exp[np.float64]:
+        for turn in range(operations // 2):
+            x = (x + float(turn)) * x if turn % 2 else (x - float(turn)) * 0.5
+        return x
+
+    return repeated(lambda _, xs: A.map(function, xs), 1)
+
+
+def called(program: Callable[..., object], *arguments: object) -> Run:
+    """A compiled function's call."""
+    run: Callable[..., object] = A.runN(program)
+    return lambda: run(*arguments)
+
+
+def _gathers(times: int) -> Run:
+    places = A.use(np.arange(64)[::-1].copy())
+    return repeated(lambda _, xs: A.gather(places, xs), times)
+
+
+def _segments(times: int) -> Run:
+    halves = A.use(np.array([32, 32]))
+    return repeated(lambda _, xs: A.scanl1Seg(A.add, xs, halves), times)
+
+
+def _stencils(times: int) -> Run:
+    return repeated(lambda _, xs: A.stencil(lambda n: n(-1) + n(0) + n(1), A.boundary.wrap, xs), times)
+
+
+def _fold_of_map() -> Run:
+    squares: Any = lambda xs: A.fold(A.add, 0, A.map(lambda x: x * x, xs))  # noqa: E731  # Any: of all floats
+    return called(squares, np.arange(64.0))
+
+
+PROGRAMS: Mapping[str, Callable[[], Run]] = MappingProxyType(
+    {
+        "a fold of a map": _fold_of_map,
+        "softmax": lambda: called(softmax, np.ones((8, 8), np.float32)),
+        "Black-Scholes": lambda: called(black_scholes.black_scholes, *black_scholes.inputs(64)),
+        "normalise2": lambda: called(normalise.normalise2, *normalise.inputs()),
+        "bodies": lambda: called(nbody.simulated, nbody.planets(), np.int64(2), np.float64(0.001)),
+        "Canny": lambda: called(canny.canny, *canny.inputs()),
+        "k-means": lambda: called(kmeans.kmeans, *kmeans.inputs()),
+        "quickhull": lambda: called(quickhull.quickhull, quickhull.inputs(100)),
+        "10,000 maps": lambda: repeated(lambda _, xs: A.map(lambda x: x + 1, xs), 10_000),
+        "5,000 maps and reverses": lambda: repeated(turned, 5000),
+        "3,000 gathers": lambda: _gathers(3000),
+        "300 scans of segments": lambda: _segments(300),
+        "1,000 updates": lambda: repeated(replaced, 1000),
+        "a sum of 2,000 maps": lambda: summed(2000),
+        "a sum of 500 folds": lambda: folded(500),
+        "300 sorts": lambda: repeated(lambda _, xs: A.sort(A.map(lambda x: -x, xs)), 300),
+        "200 stencils": lambda: _stencils(200),
+        "a map of 1,000 operations": lambda: one_function(1000),
+        "a map of 20,000 operations": lambda: one_function(20_000),
+    }
+)
+"""What is run, by its name in the table."""
+
+
+class _Parts(logging.Handler):
+    """What the compiler says of its time, in milliseconds of the clock: planning, and writing and compiling code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.planning = self.code = 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Adds what a line says."""
+        said = record.args if isinstance(record.args, tuple) else ()
+        if record.name == "accel.passes" and said[0] == "plan":
+            self.planning += float(str(said[1]))
+        elif record.name == "accel.compile":
+            self.code += float(str(said[-1]))
+
+
+def measure(name: str) -> None:
+    """Print how many milliseconds a first call takes in this process, and of these planning and code."""
+    run = PROGRAMS[name]()
+    parts = _Parts()
+    log = logging.getLogger("accel")
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    log.addHandler(parts)
+    begin = time.process_time()
+    run()
+    print((time.process_time() - begin) * 1e3, parts.planning, parts.code)
+
+
+def _process(name: str, cache: str) -> list[float]:
+    environment = {**os.environ, "ACCEL_CACHE_DIR": cache}
+    command = [sys.executable, "-m", "benchmarks.first_calls", "--one", name]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return [float(part) for part in done.stdout.split()]
+
+
+def row(name: str) -> tuple[list[float], float]:
+    """The least first call with nothing on disk, with its parts, and the least with what it leaves there."""
+    first, again = [], []
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as cache:
+            first.append(_process(name, cache))
+            again.append(_process(name, cache)[0])
+        if first[0][0] > LONG:
+            break
+    return min(first), min(again)
+
+
+def main() -> None:
+    """Print a table of all programs, or of those that are named."""
+    given = sys.argv[1:]
+    if given[:1] == ["--one"]:
+        measure(given[1])
+        return
+    print("| program | first call, ms | planning | code | in another process |\n| --- | --- | --- | --- | --- |")
+    for name in given or PROGRAMS:
+        (total, planning, code), again = row(name)
+        print(f"| {name} | {total:,.0f} | {planning:,.0f} | {code:,.0f} | {again:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
