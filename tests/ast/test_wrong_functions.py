@@ -40,7 +40,7 @@ WRONG: dict[str, tuple[Callable[[], object], type[A.AccelError], str, str]] = {
         lambda: A.iiterate(3, lambda i, xs: A.map(lambda x: x + UNTYPED.the(i), xs), XS),
         A.AccelTypeError,
         "the takes an Acc, got an Exp",
-        "write it without `A.the`",
+        "leave `A.the` out",
     ),
     "any": (
         lambda: UNTYPED.any(lambda x: x, XS),

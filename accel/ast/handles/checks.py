@@ -111,8 +111,6 @@ def _array(name: str, value: object, where: Where | None, given: Sequence[object
         hint = order
     elif isinstance(value, np.ndarray):
         hint = "an array enters a program by `A.use(array)`"
-    elif isinstance(value, Exp) and name == "the":
-        hint = "it is one element already: write it without `A.the`"
     elif isinstance(value, Exp):
         is_number = name == "the"
         hint = (
