@@ -57,7 +57,7 @@ def _run(strategy: Strategy, graph: Graph, prices: Prices, duplicate: Duplicate,
         case "greedy_bottom_up":
             return greedy_bottom_up(graph, duplicate)
         case "unintrusive":
-            return unintrusive(graph, prices, duplicate, deadline)
+            return unintrusive(graph, prices, duplicate)
         case "branch_and_bound":
             return branch_and_bound(graph, prices, duplicate, deadline)
         case _:

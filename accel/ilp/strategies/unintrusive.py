@@ -7,8 +7,6 @@ dependences leads, either way, over a pair that may not fuse.
 
 from __future__ import annotations
 
-import time
-
 from accel.ilp.facts.reach import reach
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.price import Prices
@@ -25,18 +23,13 @@ _LARGE = 256
 _LONGEST = 32
 
 
-def unintrusive(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
-    """All unintrusive merges that there is time for, found as in [Kri Fig. 6]; each saves something.
-
-    It takes little more than linear time.
-    """
+def unintrusive(graph: Graph, prices: Prices, duplicate: Duplicate) -> Found:
+    """All unintrusive merges, found as in [Kri Fig. 6]; each saves something. It takes little more than linear time."""
     contraction = contracted(graph, prices, duplicate)
     search = _Search(contraction.graph, contraction.prices, duplicate)
-    while search.round(deadline):
+    while search.round():
         pass
-    trouble = "there was no time for all merges" if time.monotonic() > deadline else ""
-    clusters = tuple(contraction.refine(cluster) for cluster in search.partition.cluster.values())
-    return Found(clusters, trouble=trouble)
+    return Found(tuple(contraction.refine(cluster) for cluster in search.partition.cluster.values()))
 
 
 class _Search:
@@ -65,12 +58,10 @@ class _Search:
     def _may_fuse(self, first: Label, second: Label) -> bool:
         return self.partition.whole((first, second)) is not None
 
-    def round(self, deadline: float) -> bool:
-        """Merge what can be merged; whether there was something, and there is time for more."""
+    def round(self) -> bool:
+        """Merge what can be merged; whether there was something."""
         merged = False
         for one, two in self._pairs:
-            if time.monotonic() > deadline:
-                return False
             first, second = sorted((self.partition.home[one], self.partition.home[two]))
             if first != second and self._is_unintrusive(first, second):
                 offer = self._savings.of(first, second)
