@@ -291,3 +291,30 @@ def test_programs_can_be_pickled() -> None:
     assert [A.run(each, backend="interpreter").tolist() for each in again] == [[0, 2, 4], [0, 3, 6]]
     size: A.Exp[np.int64] = pickle.loads(pickle.dumps(A.size(doubled)))
     assert A.run(A.unit(size), backend="interpreter") == 3
+
+
+def test_fields_say_what_is_hashed_and_what_is_given_by_name() -> None:
+    def made(with_: Callable[..., Callable[[type[object]], type[object]]]) -> type[object]:
+        class Options:
+            names: object = field(hash=False)
+            first: int = field(kw_only=True)
+            last: int = 3
+
+        Options.__annotations__ = {"names": "object", "first": "int", "last": "int"}
+        return with_(frozen=True)(Options)
+
+    ours, pythons = made(dataclass), made(dataclasses.dataclass)
+    for kind in (ours, pythons):
+        make: Callable[..., object] = kind
+        assert hash(make([], first=1)) == hash(make({}, first=1)) != hash(make([], first=2))
+        assert make([], 5, first=1) == make([], first=1, last=5)
+    assert str(inspect.signature(ours)) == str(inspect.signature(pythons))
+
+
+def test_a_field_that_the_constructor_does_not_take_is_refused() -> None:
+    @dataclass()
+    class Counted:
+        count: int = field(init=False)
+
+    with pytest.raises(TypeError, match=r"Counted\.count: fields that the constructor does not take"):
+        Counted()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeAlias, Union
 
+from accel.ast.tree.types import ScalarType
 from accel.support.dataclass import dataclass
 
 
@@ -35,3 +37,12 @@ class WorkItems:
 Machine: TypeAlias = Union[Processor, WorkItems]
 
 PROCESSOR = Processor()
+
+
+def struct_bytes(kinds: Sequence[ScalarType]) -> int:
+    """Bytes of a struct of such numbers, by C's rules of alignment."""
+    end = 0
+    for kind in kinds:
+        end = -(-end // kind.bytes) * kind.bytes + kind.bytes
+    most = max(kind.bytes for kind in kinds)
+    return -(-end // most) * most

@@ -1,6 +1,9 @@
 """Dataclasses whose methods are compiled when they are first called.
 
 In: a class of fields. Out: what `dataclasses.dataclass` makes of it, for which `replace`, `fields` and `match` do what they do.
+What no class here needs is not there: fields without defaults behind such with them are not refused, a `__hash__` of None does
+not stay, and copies of frozen classes with slots are made by the constructor, `__post_init__` included. `inspect.signature`
+knows the parameters once there was an object.
 
 Python's `dataclass` writes the text of methods for each class and compiles it whenever the class is imported; no cache of
 bytecode saves that. It takes half a millisecond a class, half the time of importing all stages, and a program has few kinds of
@@ -124,8 +127,12 @@ def _fields(cls: type[object]) -> tuple[Field[Any], ...]:  # Any: of all types
 def _constructor(cls: type[object]) -> Method:
     names: dict[str, object] = {"_assign": object.__setattr__, "_MISSING": MISSING}
     parameters, body = [], []
-    for field in _fields(cls):
+    for field in sorted(_fields(cls), key=lambda field: field.kw_only):
         name = field.name
+        if not field.init:
+            raise TypeError(
+                f"{cls.__qualname__}.{name}: fields that the constructor does not take are Python's `dataclass`'s"
+            )
         parameter, value = name, name
         if field.default is not MISSING:
             names[f"_default_{name}"] = field.default
@@ -147,16 +154,18 @@ def _constructor(cls: type[object]) -> Method:
 
 
 def _equality(cls: type[object]) -> Method:
-    compared = f"if other.__class__ is self.__class__: return {_values('self', cls)} == {_values('other', cls)}"
+    names = [field.name for field in _fields(cls) if field.compare]
+    compared = f"if other.__class__ is self.__class__: return {_values('self', names)} == {_values('other', names)}"
     return _compiled(cls, "def __eq__(self, other):", [compared, "return NotImplemented"])
 
 
 def _hash(cls: type[object]) -> Method:
-    return _compiled(cls, "def __hash__(self):", [f"return hash({_values('self', cls)})"])
+    names = [field.name for field in _fields(cls) if (field.compare if field.hash is None else field.hash)]
+    return _compiled(cls, "def __hash__(self):", [f"return hash({_values('self', names)})"])
 
 
-def _values(name: str, cls: type[object]) -> str:
-    return "(" + "".join(f"{name}.{field.name}, " for field in _fields(cls) if field.compare) + ")"
+def _values(name: str, fields: Sequence[str]) -> str:
+    return "(" + "".join(f"{name}.{field}, " for field in fields) + ")"
 
 
 def _text(cls: type[object]) -> Method:

@@ -65,6 +65,22 @@ def products(xs: Handle, at: Handle) -> Handle:
     return A.foldSegOffsets(A.add, 0, A.zipWith(A.mul, xs, A.gather(columns, xs)), at)
 
 
+def complex_products(xs: Handle, at: Handle) -> Handle:
+    return A.foldSegOffsets(A.mul, 1, A.map(turn, xs), at)
+
+
+def padded(xs: Handle, at: Handle) -> tuple[Handle, ...]:
+    """Two folds of states whose structs have 24 bytes each, of which ten are numbers."""
+
+    def extremes(a: Any, b: Any) -> Any:  # Any: expressions of tuples
+        return A.lift(A.max(a[0], b[0]), A.min(a[1], b[1]), A.max(a[2], b[2]))
+
+    made = A.map(lambda x: A.lift(A.truncate(x, np.int8), x, A.truncate(x * 2, np.int8)), xs)
+    seed = A.lift(A.constant(0, np.int8), A.constant(9.0), A.constant(0, np.int8))
+    more = A.map(lambda x: A.lift(x[2], x[1] + 1, x[0]), made)
+    return tuple(A.foldSegOffsets(extremes, seed, each, at) for each in (made, more))
+
+
 def turn(x: A.Exp[Any]) -> A.Exp[Any]:
     """A complex number of modulus 1."""
     return A.mkComplex((1 - x * x) / (1 + x * x), 2 * x / (1 + x * x))
@@ -82,7 +98,6 @@ CASES: dict[str, Callable[[Handle, Handle], Handle]] = {
     "extremes": lambda xs, at: A.foldSegOffsets(A.max, -1.0, xs, at),
     "integers": lambda xs, at: A.foldSegOffsets(A.add, 1, A.map(lambda x: A.truncate(x * 100, np.int64), xs), at),
     "bytes": lambda xs, at: A.foldSegOffsets(A.xor, 0, A.map(lambda x: A.truncate(x * 20, np.int8), xs), at),
-    "complex": lambda xs, at: A.foldSegOffsets(A.mul, 1, A.map(turn, xs), at),
     "after": lambda xs, at: A.map(lambda x: A.sqrt(A.abs(x)), A.foldSegOffsets(A.add, 0, A.map(lambda x: x / 3, xs), at)),
 }  # fmt: skip
 
@@ -115,6 +130,9 @@ def test_all_kinds_of_folds(platform: str, which: str, name: str, monkeypatch: p
     bounds = offsets(LENGTHS[which])
     data = numbers((int(bounds[-1]),), np.float64)
     planned, arguments = loops("greedy", [CASES[name](use(data), use(bounds))])
+    assert Template.SEGMENTS in [
+        way.template for nest in mentions.nests(planned) for way in schedules(nest, MACHINE).schedules
+    ]
     same(compiled(gpu(platform), planned)(arguments), interpret(planned, arguments))
 
 
@@ -172,13 +190,16 @@ def test_an_empty_segment_of_a_fold_without_a_seed_is_an_error(platform: str) ->
 
 
 def test_what_does_not_join_in_lanes_stays_with_one_work_item() -> None:
-    def templates(function: Callable[[Handle, Handle], Handle], with_offsets: bool = True) -> list[Template]:
+    def templates(function: Callable[[Handle, Handle], Any], with_offsets: bool = True) -> list[Template]:
         bounds = offsets([2, 3]) if with_offsets else np.array([2, 3])
-        planned, _ = loops("greedy", [function(use(np.arange(5.0)), use(bounds))])
+        found = function(use(np.arange(5.0)), use(bounds))
+        planned, _ = loops("greedy", list(found) if isinstance(found, tuple) else [found])
         return [way.template for nest in mentions.nests(planned) for way in schedules(nest, MACHINE).schedules]
 
     assert templates(products) == [Template.SEGMENTS]
     assert templates(lambda xs, at: A.foldSegOffsets(lambda x, y: x - y * 2, 0, xs, at)) == [Template.ITEMS]
+    assert templates(complex_products) == [Template.ITEMS]
+    assert templates(padded) == [Template.ITEMS]
     assert templates(scaled, False) == [Template.GROUP_CHAIN, Template.SEGMENTS]
     assert templates(lambda xs, lengths: A.foldSeg(lambda x, y: x - y * 2, 0, xs, lengths), False) == [
         Template.GROUP_CHAIN

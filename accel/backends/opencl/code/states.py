@@ -23,6 +23,7 @@ from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.programs import loaded
 from accel.labelled.scalar import Function
+from accel.schedule.machine import struct_bytes
 from accel.support.dataclass import dataclass
 
 
@@ -57,12 +58,8 @@ class StateType:
 
     @property
     def bytes(self) -> int:
-        """The struct's size, by C's rules of alignment."""
-        sizes = [final.type.bytes for final in self.state.finals]
-        end = 0
-        for size in sizes:
-            end = -(-end // size) * size + size
-        return -(-end // max(sizes)) * max(sizes)
+        """The struct's size."""
+        return struct_bytes(self.state.types)
 
     def merge(self, left: str, right: str) -> str:
         """The merge of two values, the one visited earlier first."""

@@ -36,7 +36,7 @@ class Records:
         self.memory = memory
         self._clean: list[Held] = []
         self._copied: pyopencl.Event | None = None
-        """Of the last copy beside kernels: whoever lets go of it waits for it."""
+        """Of the last copy beside kernels."""
 
     def take(self) -> Held:
         """A record that is zero."""
@@ -79,6 +79,13 @@ class Records:
                 queue.flush()
 
         return copied
+
+    def settle(self) -> None:
+        """Wait until no flag is raised any more, by kernels' side: then records may be used again."""
+        if (copied := self._copied) is not None:
+            with contextlib.suppress(Exception):  # a driver's: then there is no copy
+                copied.wait()
+            self._copied = None
 
     def fetch(self, buffer: Held, value: bool | None) -> None:
         """Remember what the first element of the buffer is, or begin to fetch it."""

@@ -56,6 +56,7 @@ def stopped_with_the_caller(records: Records, record: Held, launch: Callable[[],
         raise
     finally:
         memory.finish()
+        records.settle()
         if isinstance(waiter, _Waiter):
             waiter.end()
 

@@ -13,18 +13,17 @@ from accel.ir import mentions
 from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Remap, Stream
 from accel.schedule.axes import loops
 from accel.schedule.legality import is_repeatable
-from accel.schedule.machine import WorkItems
+from accel.schedule.machine import WorkItems, struct_bytes
 from accel.schedule.nodes import Carried, Kind, Parameter, Schedule, Template
 from accel.schedule.rules import kind, named, original, subdivide
 from accel.schedule.templates.gpu.chains import stands_alone
-from accel.schedule.templates.gpu.folds import value_bytes
 from accel.schedule.templates.work_items import flattened, in_lanes, is_shared_out, lanes_of, own_states, sliced
 
 SEGMENTS = Parameter("segments")
 """Segments of a group: so many that all of them have groups enough."""
 
 MOST_BYTES = 24
-"""Of what a segment comes to: local memory has room for many of these."""
+"""Of the structs of what a segment comes to: local memory has room for many of these."""
 
 
 def segments(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
@@ -35,7 +34,12 @@ def segments(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
     if len(whole.pieces) != 2 or not has_segments(nest):
         return
     parts, states = sliced(whole, 1), own_states(whole, 1)
-    if parts is None or len(parts) > 1 or not all(map(_joins, states)) or value_bytes(states) > MOST_BYTES:
+    if (
+        parts is None
+        or len(parts) > 1
+        or not all(map(_joins, states))
+        or sum(struct_bytes(each.state.types) for each in states) > MOST_BYTES
+    ):
         return
     schedule = subdivide(in_lanes(parts[0], whole.axes, 1), 0, SEGMENTS)
     schedule = kind(kind(schedule, 0, Kind.PARALLEL), 1, Kind.ITEM)

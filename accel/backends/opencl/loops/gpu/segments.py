@@ -94,11 +94,10 @@ def segments(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
     """The kernel of a nest that folds segments."""
     outer, axis = (schedule.pieces[at].axis for at in (0, 2))
     rows, innermost = inside(scaffold.nest, flat(scaffold.nest, outer)), loops(scaffold.nest)[-1]
-    found = []
-    for each in schedule.carried:
-        flagged = None if begins_neutral(each, axis) else "flags"
-        found.append(Held(each.state, scaffold.types[each.state.name], "", flagged))
-    every, writer = Places(tuple(found)), Writer()
+    # Folds that join in lanes have something neutral, and each iteration makes an element: nobody asks whether there is one.
+    assert all(begins_neutral(each, axis) for each in schedule.carried)
+    every = Places(tuple(Held(each.state, scaffold.types[each.state.name], "", None) for each in schedule.carried))
+    writer = Writer()
     places = max(fitting(PLACES, place_bytes(every), PLACE_BYTES), GROUP)
     elements, totals = (
         in_local_memory(writer, every, count, name) for count, name in ((places, "lanes"), (GROUP, "totals"))
@@ -206,15 +205,6 @@ def _short(found: _Segments) -> None:
 def _join(found: _Segments) -> None:
     """The elements of short segments join as lanes do: eight of those that are eight apart, then what is left of each."""
     writer, elements = found.writer, found.elements
-    if any(held.some is not None for held in elements.every):
-        with writer.block("if (mine && own > 0)"):
-            with (
-                writer.block(f"for (int reach = {found.kind.width // 2}; reach > 0; reach /= 2)"),
-                writer.block("for (int l = 0; l < reach && l + reach < own; ++l)"),
-            ):
-                elements.merge(writer, "begin + l", "begin + l + reach")
-            found.totals.copy(writer, "place", elements, "begin")
-        return
     with writer.block(f"for (int task = place; some_middle && task < (end_of - first) << {EIGHT}; task += {GROUP})"):
         writer.line(f"const int segment = first + (task >> {EIGHT}), l = task & {(1 << EIGHT) - 1}, few = {EIGHT};")
         writer.line("const int at = begins[segment] - base + l, some = begins[segment + 1] - begins[segment];")
