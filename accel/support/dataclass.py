@@ -127,7 +127,7 @@ def _fields(cls: type[object]) -> tuple[Field[Any], ...]:  # Any: of all types
 def _constructor(cls: type[object]) -> Method:
     names: dict[str, object] = {"_assign": object.__setattr__, "_MISSING": MISSING}
     parameters, body = [], []
-    for field in sorted(_fields(cls), key=lambda field: field.kw_only):
+    for field in sorted(_fields(cls), key=lambda field: bool(field.kw_only)):
         name = field.name
         if not field.init:
             raise TypeError(

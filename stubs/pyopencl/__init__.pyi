@@ -90,6 +90,10 @@ class Event:
     command_execution_status: int
     def wait(self) -> None: ...
 
+class UserEvent(Event):
+    def __init__(self, context: Context) -> None: ...
+    def set_status(self, status: int) -> None: ...
+
 class Buffer:
     size: int
     int_ptr: int
