@@ -151,3 +151,15 @@ def test_elements_that_are_side_by_side_are_loaded_as_they_are() -> None:
     text = explain(moved(PLACES["clamp"]), np.ones(100, np.float32), np.array(1)).stages["llvm"]
     assert "load <16 x float>" in text or "load <8 x float>" in text
     assert "gather" in text or "extractelement" in text
+
+
+def test_remainders_of_which_a_loop_may_have_many_periods_are_loaded_one_by_one() -> None:
+    """They would ask in vain in all but the first."""
+
+    def rows(place: Callable[[Number, Number, Number], Number]) -> int:
+        program = lambda xs, by: A.generate(A.shape(xs), lambda ix: xs[place(ix[0], A.the(by), A.length(xs))])  # noqa: E731
+        text = explain(program, np.ones(100, np.float32), np.array(7)).stages["llvm"]
+        return sum(text.count(f"load <{lanes} x float>") for lanes in (8, 16))
+
+    assert rows(lambda i, by, n: (i + by) % n) > 0
+    assert rows(lambda i, by, n: i % by) == rows(lambda i, by, n: i % 7) == 0

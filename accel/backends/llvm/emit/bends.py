@@ -19,7 +19,7 @@ from accel.backends.llvm.emit.stepping import MOST
 from accel.backends.llvm.emit.values import Bent, Fixed, Progression, Value, Writer
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.ir import mentions
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Compute, Function, If, Load, Operand, Variable, While
 from accel.support.dataclass import dataclass
 
@@ -27,6 +27,9 @@ _BEND = frozenset(
     {Operator.MIN, Operator.MAX, Operator.MOD, Operator.REM, Operator.ABS, Operator.ADD, Operator.SUB, Operator.MUL}
 )
 """Operators that leave places side by side in most vectors if all but one of their operands are the same in all lanes."""
+
+_REMAINDERS = frozenset({Operator.MOD, Operator.REM})
+"""Those of them that leave places side by side in their first period only: by an extent, since loops are rarely longer."""
 
 DEEPEST = 8
 """How deep arguments of arguments go: what is deeper is computed in lanes at once."""
@@ -76,6 +79,8 @@ def places(function: Function, differ: Set[int]) -> frozenset[int]:
                 lanes(operands[:1])
             case Compute(out, operator, operands):
                 others = [each for each in operands if alike([each])]
+                if operator in _REMAINDERS and not isinstance(operands[1], Extent):
+                    found.discard(out.number)
                 if out.number not in found or operator not in _BEND or len(others) < len(operands) - 1:
                     lanes(operands)
             case If(_, condition, then, orelse):
