@@ -81,9 +81,11 @@ class Records:
         return copied
 
     def settle(self) -> None:
-        """Wait until no flag is raised any more, by kernels' side: then records may be used again."""
+        """Wait until no copy beside kernels is under way: then records may be used again."""
+        import pyopencl
+
         if (copied := self._copied) is not None:
-            with contextlib.suppress(Exception):  # a driver's: then there is no copy
+            with contextlib.suppress(pyopencl.Error):  # then there is none
                 copied.wait()
             self._copied = None
 

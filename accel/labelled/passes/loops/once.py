@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from accel.ast.tree.operators import Operator
@@ -37,6 +37,7 @@ from accel.labelled.scalar import (
 )
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import simplify
+from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from accel.ir.nodes import For, Nest
+from accel.ir.nodes import For, Nest, State
 from accel.schedule.axes import loops
 from accel.schedule.legality import is_repeatable
 from accel.schedule.machine import WorkItems
-from accel.schedule.nodes import Carried, Kind, Parameter, Part, Schedule, Template
+from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
 from accel.schedule.rules import flip, kind, named, original, subdivide
 from accel.schedule.templates.columns import runs_along
 from accel.schedule.templates.work_items import flattened, folded_parts, in_lanes, is_shared_out, lanes_of, own_states
@@ -112,12 +112,12 @@ def _lanes(schedule: Schedule, at: int) -> int:
 
 def _bytes(schedule: Schedule, at: int) -> int:
     """Bytes of one value of each state that begins with piece `at`."""
-    return value_bytes(own_states(schedule, at))
+    return sum(_state_bytes(each.state) for each in own_states(schedule, at))
 
 
-def value_bytes(states: Iterable[Carried]) -> int:
-    """Bytes of one value of each of some states, with what tells whether there is one."""
-    return sum(1 + sum(kind.bytes for kind in each.state.types) for each in states)
+def _state_bytes(state: State) -> int:
+    """With what tells whether there is a value."""
+    return 1 + sum(kind.bytes for kind in state.types)
 
 
 def _most(size: int, limit: int) -> int:

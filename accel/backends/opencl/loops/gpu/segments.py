@@ -171,6 +171,14 @@ def _lengths(found: _Segments, body: Body, sharing: Sharing) -> None:
     writer.line(WAIT)
 
 
+def _last(writer: Writer, name: str, end: str, holds: str) -> None:
+    """Raise a variable to the last number up to `end` for which a condition on `middle` holds, as it does for all before."""
+    with writer.block(f"for (int end = {end}; {name} < end;)"):
+        writer.line(f"const int middle = ({name} + end + 1) / 2;")
+        writer.line(f"if ({holds}) {name} = middle;")
+        writer.line("else end = middle - 1;")
+
+
 def _short(found: _Segments) -> None:
     """As many short segments at a time as there are places for their elements."""
     writer, elements = found.writer, found.elements
@@ -178,10 +186,7 @@ def _short(found: _Segments) -> None:
     with writer.block("for (int first = 0; first < count;)"):
         writer.line("const int base = begins[first];")
         writer.line(f"int end_of = begins[count] - base <= {found.places} ? count : first + 1;")
-        with writer.block("for (int end = count; end_of < end;)"):
-            writer.line("const int middle = (end_of + end + 1) / 2;")
-            writer.line(f"if (begins[middle] - base <= {found.places}) end_of = middle;")
-            writer.line("else end = middle - 1;")
+        _last(writer, "end_of", "count", f"begins[middle] - base <= {found.places}")
         writer.line("const int here = begins[end_of] - base;")
         writer.line("const int mine = place >= first && place < end_of && is_short, begin = begins[place] - base;")
         with writer.block("for (int l = 0; mine && l < own; ++l)"):
@@ -258,10 +263,7 @@ def _lanes(found: _Segments) -> None:
     writer = found.writer
     writer.line("const position_t mine = task + part;")
     writer.line("int segment = 0;")
-    with writer.block("for (int end = count - 1; segment < end;)"):
-        writer.line("const int middle = (segment + end + 1) / 2;")
-        writer.line("if (blocks[middle] <= mine) segment = middle;")
-        writer.line("else end = middle - 1;")
+    _last(writer, "segment", "count - 1", "blocks[middle] <= mine")
     writer.line("const position_t number = mine - blocks[segment];")
     writer.line("const int several = mine < blocks[count] && blocks[segment + 1] - blocks[segment] > 1;")
     with writer.block("if (mine < blocks[count])"):
