@@ -1,5 +1,8 @@
 """How much work a scalar operation is, in one table: a column for each question that is asked about it.
 
+`scalars/function_work.py` adds up that of a function, `ir/work.py` that of the statements of a nest. What is *heavy* is more
+work than some number, which stands where that is asked.
+
 Columns differ because the questions do; none of them changes a result, all of them decide what code is made.
 """
 
@@ -8,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from accel.ast.tree.operators import DEAR, Operator
+from accel.ast.tree.operators import HEAVY, Operator
 from accel.labelled.scalar import Compute, If, Load, Statement, While
 from accel.support.dataclass import dataclass
 
@@ -60,7 +63,7 @@ def work(statements: Iterable[Statement], column: Work) -> int:
 def _one(statement: Statement, column: Work) -> int:
     match statement:
         case Compute(out, operator):
-            if operator in DEAR:
+            if operator in HEAVY:
                 return column.elementary
             return column.division if operator in _DIVISIONS and out.type.is_float else 1
         case Load():

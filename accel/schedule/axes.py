@@ -65,6 +65,11 @@ def in_nest_order(state: State) -> Accumulation:
     return Accumulation.LANES if state.monoid.commutes else Accumulation.RUNS
 
 
+def in_whole_blocks(fold: State) -> Accumulation:
+    """How a fold is kept whose elements are what lanes come to: all those of a block of its order are there together."""
+    return Accumulation.VALUE if fold.monoid.exact else Accumulation.BLOCKS
+
+
 def dependence(nest: Nest) -> Mapping[str, frozenset[int]]:
     """For each stream the depths of the loops on whose iteration its value depends.
 

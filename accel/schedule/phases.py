@@ -28,11 +28,11 @@ from accel.ir.nodes import (
     Scatter,
     Stream,
     Within,
-    Write,
 )
+from accel.ir.work import element_function, element_work
 from accel.labelled import scalar
 from accel.labelled.scalar import Function
-from accel.labelled.work import OPERATIONS, work
+from accel.labelled.work import OPERATIONS
 from accel.schedule.axes import dependence, loops
 from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Schedule
@@ -52,7 +52,7 @@ class Loud(Enum):
 
     RANDOM = "random"
     """Reads at indices that are data."""
-    DEAR = "dear"
+    HEAVY = "heavy"
     """As much as an elementary function, or more, is computed for each element."""
     SCAN = "scan"
     FILTER = "filter"
@@ -62,7 +62,7 @@ class Loud(Enum):
     def disturbs(self, other: Loud) -> bool:
         """Whether the two share no phase."""
         pair = {self, other}
-        return Loud.RANDOM in pair or (pair <= {Loud.DEAR, Loud.SCAN} and Loud.DEAR in pair)
+        return Loud.RANDOM in pair or (pair <= {Loud.HEAVY, Loud.SCAN} and Loud.HEAVY in pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     statements = (*loop.body.before, *loop.body.after)
     data, fixed = _data(statements), _fixed(nest, statements)
     loud = {id(s): found for s in statements if id(s) not in fixed and (found := _loud(s, nest, data)) is not None}
-    if len(loud) > 1 and Loud.DEAR in loud.values() and (margins := inside(nest)):
-        # Conditions on indices, which most iterations do without, make nothing dear.
+    if len(loud) > 1 and Loud.HEAVY in loud.values() and (margins := inside(nest)):
+        # Conditions on indices, which most iterations do without, make nothing heavy.
         eased = {
             id(s)
             for s, within in zip(statements, statements_inside(nest, margins), strict=True)
-            if not _is_dear(within)
+            if not _is_heavy(within)
         }
-        loud = {key: found for key, found in loud.items() if not (found is Loud.DEAR and key in eased)}
+        loud = {key: found for key, found in loud.items() if not (found is Loud.HEAVY and key in eased)}
     free = fixed | {id(s) for s in statements if id(s) not in loud and _is_free(s, data)}
     placed = _placed(statements, free, loud)
     if not max(placed.values(), default=0) or _has_neighbours(nest, statements):
@@ -115,7 +115,7 @@ def _has_neighbours(nest: Nest, statements: Sequence[LoopBody]) -> bool:
     if not (margins := inside(nest)):
         return False
     pairs = zip(statements, statements_inside(nest, margins), strict=True)
-    return any(any(map(_loads, _functions(s))) and _operations(within) < _operations(s) for s, within in pairs)
+    return any(_loads(s) and element_work([within], OPERATIONS) < element_work([s], OPERATIONS) for s, within in pairs)
 
 
 def verify(made: Sequence[Phase], statements: Sequence[LoopBody]) -> None:
@@ -179,7 +179,7 @@ def _data(statements: Sequence[LoopBody]) -> frozenset[str]:
     """The streams that depend on what is read, loaded or folded."""
     found: set[str] = set()
     for statement in statements:
-        reads = isinstance(statement, Read | ManyToOne) or any(map(_loads, _functions(statement)))
+        reads = isinstance(statement, Read | ManyToOne) or _loads(statement)
         if reads or any(stream.name in found for stream in flow.needed(statement)):
             found.update(stream.name for stream in flow.made(statement))
     return frozenset(found)
@@ -195,18 +195,9 @@ def _fixed(nest: Nest, statements: Sequence[LoopBody]) -> frozenset[int]:
     )
 
 
-def _functions(statement: LoopBody) -> tuple[Function, ...]:
-    match statement:
-        case OneToOne(function=function) | OneToMaybe(function=function) | Within(function=function):
-            return (function,)
-        case ManyToOne() | Remap() | Read() | Write() | Scatter():
-            return ()
-        case _:
-            assert_never(statement)
-
-
-def _loads(function: Function) -> bool:
-    return any(isinstance(s, scalar.Load) for s in mentions.function_statements(function))
+def _loads(statement: LoopBody) -> bool:
+    function = element_function(statement)
+    return function is not None and any(isinstance(s, scalar.Load) for s in mentions.function_statements(function))
 
 
 def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
@@ -220,18 +211,14 @@ def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
         if not state.running:
             return None if state.monoid.exact else Loud.FOLD
         return Loud.SCAN if any(isinstance(value, Stream) for value in statement.values) else None
-    for function in _functions(statement):
-        if _loads_at_data(function, statement, data):
-            return Loud.RANDOM
-    return Loud.DEAR if _is_dear(statement) else None
+    function = element_function(statement)
+    if function is not None and _loads_at_data(function, statement, data):
+        return Loud.RANDOM
+    return Loud.HEAVY if _is_heavy(statement) else None
 
 
-def _is_dear(statement: LoopBody) -> bool:
-    return _operations(statement) >= OPERATIONS.elementary
-
-
-def _operations(statement: LoopBody) -> int:
-    return sum(work(mentions.function_statements(function), OPERATIONS) for function in _functions(statement))
+def _is_heavy(statement: LoopBody) -> bool:
+    return element_work([statement], OPERATIONS) >= OPERATIONS.elementary
 
 
 def _loads_at_data(function: Function, statement: LoopBody, data: frozenset[str]) -> bool:

@@ -15,7 +15,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.states.analysis import iteration_work
 from accel.backends.llvm.templates.chain import chained
 from accel.backends.protocol import Executable, HostArray, compiled
 from accel.errors import AccelIndexError
@@ -74,7 +74,7 @@ def test_chunks_of_several_blocks() -> None:
     """What a chunk comes to is known block by block, as the order has them; in a launch so long that all threads take part."""
 
     def longer(text: NestText, found: Finding) -> Sequence[Alternative]:
-        return [chained(text, found, 0.0, 2.0 * BLOCK * weight(text.nest))] if isinstance(found, Chain) else []
+        return [chained(text, found, 0.0, 2.0 * BLOCK * iteration_work(text.nest))] if isinstance(found, Chain) else []
 
     given = nests.scan(F32, nests.binary(Operator.ADD, F32), 1, exact=False, seeded=False)
     numbers = nests.numbers(F32, 4_000_000, 1)

@@ -10,10 +10,10 @@ import pytest
 import accel as A
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.templates.tile.ways.single import single
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.ir import mentions
-from accel.ir.single import single
 from accel.ir.verify import verify_nest
 from accel.schedule.templates.tile import tile
 from tests.llvm.processors import changed, compile_for

@@ -28,10 +28,10 @@ from accel.backends.llvm.templates.tile.ways.conditions import (
     Size,
     Times,
 )
+from accel.backends.llvm.templates.tile.ways.single import single
 from accel.backends.llvm.text.late import Late
 from accel.backends.protocol import compiled
 from accel.ir import mentions
-from accel.ir.single import single
 from accel.schedule.templates.tile import tile
 from tests.llvm.processors import compile_for
 from tests.llvm.test_few_rows import SIDES, by_matrices, by_rows, sides

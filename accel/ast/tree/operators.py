@@ -117,8 +117,8 @@ ELEMENTARY = frozenset(
 )  # fmt: skip
 """Float functions that backends may round differently, within 4 ulp; they are never folded at compile time."""
 
-DEAR = ELEMENTARY | {Operator.PHILOX}
-"""Operators that take many instructions."""
+HEAVY = ELEMENTARY | {Operator.PHILOX}
+"""Operators that are much work: they take many instructions of any processor."""
 
 
 class Direction(Enum):

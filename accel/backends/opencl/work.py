@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 
 from accel.backends.opencl.machine.positions import elements
 from accel.ir import mentions
-from accel.ir.nodes import LoopBody, Nest, OneToMaybe, OneToOne, Read, Scatter, Within, Write
+from accel.ir.nodes import LoopBody, Nest, Read, Scatter, Write
+from accel.ir.work import element_function
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Constant, While
+from accel.labelled.scalars.function_work import function_work
 from accel.labelled.work import LAUNCH
-from accel.labelled.work import work as scalar_work
 from accel.support.dataclass import dataclass
 
 UNKNOWN = 64
@@ -58,14 +59,15 @@ def work(nests: Sequence[Nest]) -> Work:
 
 def _operations(statement: LoopBody) -> int:
     """Some for what it is, and those of its function."""
-    own, inner = 1, []
+    own, function = 1, element_function(statement)
     match statement:
-        case OneToOne() | OneToMaybe() | Within():
-            inner = list(mentions.function_statements(statement.function))
         case Scatter():
-            own, inner = ATOMIC, list(mentions.function_statements(statement.combine))
+            own, function = ATOMIC, statement.combine
         case Read() | Write():
             own = ACCESS
         case _:
             pass
-    return (own + scalar_work(inner, LAUNCH)) * (UNKNOWN if any(isinstance(each, While) for each in inner) else 1)
+    if function is None:
+        return own
+    turns = UNKNOWN if any(isinstance(each, While) for each in mentions.function_statements(function)) else 1
+    return (own + function_work(function, LAUNCH)) * turns

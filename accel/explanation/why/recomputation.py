@@ -17,7 +17,7 @@ from accel.labelled.nodes import Binding
 
 _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
     {
-        Obstacle.DEAR: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
+        Obstacle.HEAVY: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
         Obstacle.FIRST: ("C2", "{maker} must be done before something else, or is written over"),
         Obstacle.INPUTS: ("C2", "what {maker} reads need not be in memory, and takes as many bytes"),
         Obstacle.READER: ("C3", "{reader} is no loop, or reads it in two orders"),

@@ -138,12 +138,13 @@ def _again(graph: Graph, traversals: Mapping[Label, Traversal]) -> dict[Label, i
         if gather is None:
             continue
         node = graph.node[label]
-        work = CHEAP + 1 if _is_heavy(node) else node.operations
+        work = CHEAP + 1 if _has_loop(node) else node.operations
         found[gather] = found.get(gather, 0) + work + (found.get(orders[label], 0) if label in orders else 0)
     return found
 
 
-def _is_heavy(node: Node) -> bool:
+def _has_loop(node: Node) -> bool:
+    """Whether it is more than any number of scalar operations."""
     return node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops
 
 
@@ -158,9 +159,9 @@ def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplic
         larger = "{0} may be larger than its source: "
         if duplicate is False:
             return Refusal(Rule.W1, (gather, recomputed[0].label), larger + "{1} would be recomputed")
-        heavy = [node for node in recomputed if _is_heavy(node)]
-        if heavy:
-            return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would be recomputed")
+        repeated = [node for node in recomputed if _has_loop(node)]
+        if repeated:
+            return Refusal(Rule.W1, (gather, repeated[0].label), larger + "the loop of {1} would be recomputed")
         return Refusal(Rule.W1, (gather,), f"{larger}over {CHEAP} scalar operations would be recomputed")
     return None
 

@@ -77,7 +77,7 @@ class Obstacle(Enum):
     """What forbids a recomputation (docs/ilp/recomputation.md, C1 to C4)."""
 
     KIND = "it is no generate or map"
-    DEAR = f"it is a loop, or more than {CHEAP} operations"
+    HEAVY = f"it is a loop, or more than {CHEAP} operations"
     INPUTS = "what it reads need not be in memory, and is as large"
     FIRST = "it must be done before something, or is written over"
     READER = "the reader is no loop, or reads it in two orders"
@@ -138,7 +138,7 @@ def _no_maker(graph: Graph, node: Node, makers: Collection[Label]) -> Obstacle |
     if node.kind not in (Kind.GENERATE, Kind.MAP):
         return Obstacle.KIND
     if node.loops or node.operations > CHEAP:
-        return Obstacle.DEAR
+        return Obstacle.HEAVY
     overwritten = any(edge.role is Role.DESTINATION for edge in outgoing(graph, node.label))
     if overwritten or node.label in graph.waited_for:
         return Obstacle.FIRST

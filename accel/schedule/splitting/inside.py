@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from accel.ir.indices import Indices, arguments, extent_of
 from accel.ir.mentions import function_statements
 from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Stream
+from accel.ir.work import element_work
 from accel.labelled.scalar import If, Load, Statement
-from accel.labelled.work import INSTRUCTIONS, work
+from accel.labelled.work import INSTRUCTIONS
 from accel.schedule.axes import loops
 from accel.schedule.nodes import Margin
 from accel.schedule.splitting.conditions import thresholds
@@ -45,7 +46,8 @@ def inside(nest: Nest) -> tuple[Margin, ...]:
     margins = tuple(Margin(depth, *found[depth]) for depth in sorted(found) if any(found[depth]))
     own = tuple(margin for margin in margins if margin.depth == len(every) - 1)
     some = own if _branches(statements(nest, own)) == _branches(statements(nest, margins)) else margins
-    return some if _cost(statements(nest, some)) < _cost([*every[-1].body.before, *every[-1].body.after]) else ()
+    own_work = element_work([*every[-1].body.before, *every[-1].body.after], INSTRUCTIONS)
+    return some if element_work(statements(nest, some), INSTRUCTIONS) < own_work else ()
 
 
 def statements(nest: Nest, margins: Sequence[Margin]) -> tuple[LoopBody, ...]:
@@ -68,8 +70,3 @@ def _branches(some: Sequence[LoopBody]) -> int:
 def _is_branch(statement: Statement) -> bool:
     checked = isinstance(statement, Load) and not statement.inside and not statement.inside_block
     return checked or isinstance(statement, If)
-
-
-def _cost(some: Sequence[LoopBody]) -> int:
-    functions = [each.function for each in some if isinstance(each, OneToOne)]
-    return sum(work(function_statements(function), INSTRUCTIONS) for function in functions)

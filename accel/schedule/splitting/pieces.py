@@ -18,12 +18,13 @@ from accel.ir.flow import made
 from accel.ir.indices import Indices, arguments, extent_of
 from accel.ir.mentions import function_statements
 from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.ir.work import element_work
 from accel.labelled import rewrite, scalar
 from accel.labelled.array import Extent
 from accel.labelled.programs import highest_variable
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Variable, constant
 from accel.labelled.scalars.simplify import select_results, simplify
-from accel.labelled.work import INSTRUCTIONS, work
+from accel.labelled.work import INSTRUCTIONS
 from accel.schedule.axes import loops
 from accel.support.dataclass import dataclass
 
@@ -67,7 +68,7 @@ def pieces(nest: Nest) -> Cut | None:
     statements = (*every[-1].body.before, *every[-1].body.after)
     if any(not isinstance(s, OneToOne | Remap | Read | Write) or s.when is not None for s in statements):
         return None
-    found = _Cutting(every, _cost(statements)).pieces(statements)
+    found = _Cutting(every, _length(statements)).pieces(statements)
     return found if isinstance(found, Cut) else None
 
 
@@ -81,14 +82,14 @@ class _Cutting:
         """It recurses for each cut, of which there are few."""
         within = {stream.name for statement in statements for stream in made(statement)}
         for number, statement in enumerate(statements):
-            if not isinstance(statement, OneToOne) or not any(map(_is_heavy, function_statements(statement.function))):
+            if not isinstance(statement, OneToOne) or not _saved([statement]):
                 continue
             for known, holds, at in _Comparisons(statement, self._every[-1].index, within).all():
                 if not self._left:
                     return statements
                 below, above = (self._knowing(statements, number, {known: truth}) for truth in (holds, not holds))
-                more = _cost(below) + _cost(above) - _cost(statements)
-                if max(_heavy(below), _heavy(above)) < _heavy(statements) and self._size + more <= LONGEST:
+                more = _length(below) + _length(above) - _length(statements)
+                if max(_saved(below), _saved(above)) < _saved(statements) and self._size + more <= LONGEST:
                     self._left -= 1
                     self._size += more
                     return Cut(at, statement.arguments, self.pieces(below), self.pieces(above))
@@ -109,19 +110,19 @@ class _Cutting:
         return tuple(map(indices.simplified, changed))
 
 
-def _cost(statements: Sequence[LoopBody]) -> int:
+def _length(statements: Sequence[LoopBody]) -> int:
+    """About how many instructions they are."""
+    return len(statements) + element_work(statements, INSTRUCTIONS)
+
+
+def _saved(statements: Sequence[LoopBody]) -> int:
+    """How many loads, branches and loops they have: what cuts are to save."""
     functions = [each.function for each in statements if isinstance(each, OneToOne)]
-    return len(statements) + sum(work(function_statements(function), INSTRUCTIONS) for function in functions)
+    return sum(not _is_arithmetic(s) for function in functions for s in function_statements(function))
 
 
-def _heavy(statements: Sequence[LoopBody]) -> int:
-    functions = [each.function for each in statements if isinstance(each, OneToOne)]
-    return sum(_is_heavy(statement) for function in functions for statement in function_statements(function))
-
-
-def _is_heavy(statement: scalar.Statement) -> bool:
-    """Whether a statement loads, branches or loops."""
-    return not isinstance(statement, Compute)
+def _is_arithmetic(statement: scalar.Statement) -> bool:
+    return isinstance(statement, Compute)
 
 
 @dataclass(frozen=True, slots=True)

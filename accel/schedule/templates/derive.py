@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from accel.ir import mentions
 from accel.ir.flow import made
 from accel.ir.nodes import For, Nest, Stream
-from accel.schedule.axes import loops
+from accel.schedule.axes import in_nest_order, in_whole_blocks, loops
 from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
-from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
+from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
 from accel.schedule.rules import flatten, flip, keep, kind, named, original, pack, subdivide
 from accel.schedule.templates.blocks import Across, Blocks
 from accel.schedule.templates.column_scans import ColumnScans
@@ -59,7 +59,7 @@ def by_tiles(nest: Nest, found: Tile) -> Schedule:
 def by_columns(nest: Nest, found: Columns) -> Schedule:
     """A strip of columns innermost: rows of memory stream by, and each column's partial results are kept."""
     every = loops(nest)
-    schedule, maps = _in_blocks_of(original(nest), found.lanes), len(every) - len(found.folds)
+    schedule, maps = _in_whole_blocks(original(nest), found.lanes), len(every) - len(found.folds)
     for at in range(every.index(found.lanes), maps - 1):
         schedule = flip(schedule, at)
     for at in reversed(range(maps, len(every))):
@@ -103,7 +103,7 @@ def _in_blocks(nest: Nest, found: Blocks) -> Schedule:
 def by_short_rows(nest: Nest, found: ShortRows) -> Schedule:
     """A group of rows innermost, each folded in a lane of its own; rows that are folded in order are lanes of that."""
     row = len(found.loops) - 1
-    schedule = _in_order(_in_blocks_of(original(nest), found.lanes), row + 1)
+    schedule = _in_order(_in_whole_blocks(original(nest), found.lanes), row + 1)
     schedule = _in_lanes(schedule, row, GROUP)
     inner = len([piece for piece in schedule.pieces if row in piece.axis.depths]) - 1
     schedule = _innermost(schedule, row)
@@ -145,11 +145,11 @@ def _in_order(schedule: Schedule, at: int) -> Schedule:
     return schedule if against_subdividing(schedule, piece, lanes) else subdivide(schedule, at, lanes)
 
 
-def _in_blocks_of(schedule: Schedule, loop: For) -> Schedule:
-    """The states of a loop around others are kept as those of one that runs in vectors by itself."""
+def _in_whole_blocks(schedule: Schedule, loop: For) -> Schedule:
+    """The states of a loop whose iterations are lanes, each with a loop of its own, fold what these come to."""
     for state in loop.states:
-        if not state.monoid.exact:
-            schedule = keep(schedule, state.name, Accumulation.BLOCKS)
+        if in_whole_blocks(state) is not in_nest_order(state):
+            schedule = keep(schedule, state.name, in_whole_blocks(state))
     return schedule
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from accel.ir import flow, mentions
-from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, OneToMaybe, OneToOne, Scatter, State, Within
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Scatter, State
 from accel.ir.positions import merging
+from accel.ir.work import element_work
 from accel.labelled.meaning.order import BLOCK
-from accel.labelled.scalars.repeated import function_work
 from accel.labelled.work import IN_LANES
 from accel.schedule import rules
 from accel.schedule.axes import loops
@@ -178,8 +178,7 @@ def kept_in_lanes(nest: Nest, loop: For, own: Collection[State]) -> Mapping[str,
 
 def _saves(statements: Sequence[LoopBody]) -> bool:
     """Whether lanes save much of what iterations that scatter take: as much as an elementary function."""
-    functions = [s.function for s in statements if isinstance(s, OneToOne | OneToMaybe | Within)]
-    return sum(function_work(function, IN_LANES) for function in functions) >= IN_LANES.elementary
+    return element_work(statements, IN_LANES) >= IN_LANES.elementary
 
 
 def _kept(state: State, own: bool, whole: bool) -> Accumulation | None:

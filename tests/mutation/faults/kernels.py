@@ -311,11 +311,11 @@ FAULTS = (
         ("tests/scalar/test_divisors.py::test_by_one_what_is_below_2_to_the_48",),
     ),
     Fault(
-        "a dear block is left out where some lane needs it",
+        "a heavy block is left out where some lane needs it",
         "backends/llvm/emit/functions.py",
         "with routine.when(writer.any(mask)), writer",
         'with routine.when("false"), writer',
-        ("tests/llvm/test_dear_blocks.py::test_any_share_of_lanes",),
+        ("tests/llvm/test_heavy_blocks.py::test_any_share_of_lanes",),
     ),
     Fault(
         "a multiplier is rounded down",

@@ -16,7 +16,7 @@ _SMALL = "tests/llvm/test_small_tiles.py"
 FAULTS = (
     Fault(
         "a nest without a loop reads one beyond the only index of it",
-        "ir/single.py",
+        "backends/llvm/templates/tile/ways/single.py",
         "return constant(I64, 0) if",
         "return constant(I64, 1) if",
         (f"{_FEW}::test_few_rows_and_single_columns",),

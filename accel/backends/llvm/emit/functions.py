@@ -1,7 +1,7 @@
 """Writes scalar functions: blocks of operators, loads, conditionals and loops.
 
 In scalar code conditionals and loops are branches. In vector code a conditional computes both blocks under masks and selects,
-but for dear blocks that no lane needs, and a loop runs until no lane is active: loads of lanes that are not active are masked
+but for heavy blocks that no lane needs, and a loop runs until no lane is active: loads of lanes that are not active are masked
 away, everything else is total. What is the same in all lanes of a loop, such as the number of the turn, is a scalar, and if all
 lanes leave it together it has no masks of its own. Nested blocks are a stack of generators, so nothing here recurses on the
 depth of the user's expression.
@@ -22,7 +22,7 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.sites import IndexSite
 from accel.labelled import programs, scalar
 from accel.labelled.array import Extent
-from accel.labelled.scalars.repeated import function_work
+from accel.labelled.scalars.function_work import function_work
 from accel.labelled.work import TIME
 from accel.support.dataclass import dataclass
 
@@ -34,7 +34,7 @@ Environment: TypeAlias = dict[int, Value]
 FEW = 16
 """Statements of a conditional that is written three times, for lanes that agree, on this or that, and for others."""
 
-DEAR = 40
+HEAVY = 40
 """How long a block takes, in the time of an addition of a register, that is left out where no lane needs it: a branch that
 processors do not foresee costs as much."""
 
@@ -202,9 +202,9 @@ class Functions:
     def _if_any(
         self, block: scalar.Block, outs: Sequence[scalar.Variable], environment: Environment, mask: str | None
     ) -> Task:
-        """What a block gives in the lanes of a mask. A dear one is left out, by a branch, where there are none."""
+        """What a block gives in the lanes of a mask. A heavy one is left out, by a branch, where there are none."""
         writer, routine = self._writer, self._routine
-        if mask is None or _time(block, writer.lanes) < DEAR:
+        if mask is None or _time(block, writer.lanes) < HEAVY:
             return (yield self._block(block, environment, mask))
         slots = [self._slot(out, lanes=True) for out in outs]
         for slot in slots:

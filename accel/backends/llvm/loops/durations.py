@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.states.analysis import NestPlan, visited_weight
+from accel.backends.llvm.states.analysis import NestPlan, visited_work
 from accel.backends.llvm.text.code import Code
 from accel.ir import mentions
 from accel.ir.nodes import ManyToOne, Nest, Read, Scatter, Write
@@ -80,8 +80,8 @@ def duration(nest: Nest, plan: NestPlan) -> Duration:
     scans = {state.name for state in mentions.states(nest) if state.running and not state.monoid.exact}
     stepped = [statement.state for statement in mentions.statements(nest) if isinstance(statement, ManyToOne)]
     staged = [name for name in stepped if plan.schedule.accumulation(name) is Accumulation.STAGED]
-    dear = SCAN_STEPS * sum(name in scans for name in stepped) + STAGED_STEPS * len(staged)
-    instructions = visited_weight(plan.schedule, TIME) + dear
+    states = SCAN_STEPS * sum(name in scans for name in stepped) + STAGED_STEPS * len(staged)
+    instructions = visited_work(plan.schedule, TIME) + states
     if vector is None:
         each = SCALAR_INSTRUCTION
     else:

@@ -19,7 +19,7 @@ from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.states.analysis import HEAVY, weight
+from accel.backends.llvm.states.analysis import HEAVY, iteration_work
 from accel.backends.llvm.text.code import constant_text, memory_type
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import WORD, Routine
@@ -93,7 +93,12 @@ def _store(routine: Routine, array: Array, start: str, index: str, value: str) -
 def taken_in_turns(nest: Nest, loop: For) -> Sequence[Scatter]:
     """The scatters of an innermost loop, if several of its iterations may read before the first of them scatters."""
     scatters = [s for s in (*loop.body.before, *loop.body.after) if isinstance(s, Scatter)]
-    if not scatters or loop.body.loop is not None or loop.direction is not LoopDirection.UP or weight(nest) > HEAVY:
+    if (
+        not scatters
+        or loop.body.loop is not None
+        or loop.direction is not LoopDirection.UP
+        or iteration_work(nest) > HEAVY
+    ):
         return ()
     serves = list(straight_scatters(nest)) == scatters and all(straight(scatter.combine) for scatter in scatters)
     return scatters if serves else ()

@@ -31,7 +31,7 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
-from accel.labelled.scalars.repeated import function_work
+from accel.labelled.scalars.function_work import function_work
 from accel.labelled.work import INSTRUCTIONS, Work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
@@ -184,7 +184,7 @@ def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases
     unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
     if scans and not read and not folds:
         unroll = SCAN_VECTOR
-    if sum(map(_weight, statements)) > HEAVY or Accumulation.STAGED in kinds.values() or (read and not folds):
+    if sum(map(_instructions, statements)) > HEAVY or Accumulation.STAGED in kinds.values() or (read and not folds):
         unroll = 1
     staged = frozenset(name for name, kind in kinds.items() if kind is Accumulation.STAGED)
     parts = tuple(_phase_plan(phase, loop, states, width, unroll) for phase in phases)
@@ -202,7 +202,7 @@ def _phase_plan(phase: Phase, loop: For, states: Mapping[str, State], width: int
     statements = list(phase.statements)
     if any(isinstance(statement, ManyToOne) for statement in statements):
         return PhasePlan(phase, width, unroll)
-    return PhasePlan(phase, _lanes(statements, states, loop), 1 if sum(map(_weight, statements)) > HEAVY else 2)
+    return PhasePlan(phase, _lanes(statements, states, loop), 1 if sum(map(_instructions, statements)) > HEAVY else 2)
 
 
 def is_read(step: ManyToOne) -> bool:
@@ -266,7 +266,7 @@ def _narrow(statement: scalar.Statement) -> bool:
     )
 
 
-def _weight(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
+def _instructions(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions a statement takes."""
     match statement:
         case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
@@ -277,15 +277,15 @@ def _weight(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
             assert_never(statement)
 
 
-def weight(nest: Nest, column: Work = INSTRUCTIONS) -> int:
+def iteration_work(nest: Nest, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions an iteration of the innermost loop takes."""
-    return 1 + sum(_weight(statement, column) for statement in mentions.statements(nest))
+    return 1 + sum(_instructions(statement, column) for statement in mentions.statements(nest))
 
 
-def visited_weight(schedule: Schedule, column: Work = INSTRUCTIONS) -> int:
+def visited_work(schedule: Schedule, column: Work = INSTRUCTIONS) -> int:
     """The same where the nest runs as the schedule says: of what columns share each of them makes its own."""
     shared = () if schedule.shared is None else schedule.shared.lines
-    return weight(schedule.visited, column) + sum(1 + _weight(line.element, column) for line in shared)
+    return iteration_work(schedule.visited, column) + sum(1 + _instructions(line.element, column) for line in shared)
 
 
 def counts_lanes(state: State, step: ManyToOne) -> bool:

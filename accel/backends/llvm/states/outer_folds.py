@@ -14,7 +14,7 @@ from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, Orde
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.nodes import Accumulation
+from accel.schedule.axes import in_whole_blocks
 
 
 class OuterFolds:
@@ -25,7 +25,7 @@ class OuterFolds:
         self._routine: Routine = tools.routine
         self._folds: dict[str, Accumulator] = {}
         for record in records:
-            self._folds[record.state.name] = _accumulator(tools, _in_blocks(record), start)
+            self._folds[record.state.name] = _accumulator(tools, _for_lanes(record), start)
             start = tools.routine.offset(start, record.words)
 
     def __contains__(self, state: str) -> bool:
@@ -61,12 +61,11 @@ def _accumulator(tools: Tools, record: Record, pointer: str) -> Accumulator:
     return OrderedFold(tools, record, pointer, 1)
 
 
-def _in_blocks(record: Record) -> Record:
-    """What such a loop needs of a record that elsewhere takes elements one by one: it is simple, or takes whole blocks."""
-    kind = Accumulation.VALUE if record.state.monoid.exact else Accumulation.BLOCKS
-    return Record(record.name, record.state, kind, record.frame, record.sites)
+def _for_lanes(record: Record) -> Record:
+    """The record of the nest by rows, which takes elements one by one, for what lanes come to."""
+    return Record(record.name, record.state, in_whole_blocks(record.state), record.frame, record.sites)
 
 
 def functions(records: Sequence[Record]) -> list[Routine]:
     """What a module of its own must define for such a loop."""
-    return [routine for record in records for routine in _in_blocks(record).functions()]
+    return [routine for record in records for routine in _for_lanes(record).functions()]

@@ -31,7 +31,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.machine.system import is_x86
-from accel.backends.llvm.states.analysis import plan, weight
+from accel.backends.llvm.states.analysis import iteration_work, plan
 from accel.backends.llvm.states.pieces import Pieces, chunk_places, chunk_words
 from accel.backends.llvm.templates.chain_claims import AHEAD, LEADS, claim
 from accel.backends.llvm.text.code import constant_text
@@ -264,8 +264,8 @@ class ChainedLoop:
 
     def _gap(self) -> int:
         """How many chunks' results take about as long as the totals of those that are found out at once."""
-        results = weight(self._text.nest) + RUNNING * len(self._links)
-        return max(1, round(AHEAD * weight(self._totals.nest) / results))
+        results = iteration_work(self._text.nest) + RUNNING * len(self._links)
+        return max(1, round(AHEAD * iteration_work(self._totals.nest) / results))
 
     def _resume(self, levels: Levels, entry: str) -> Mapping[str, str]:
         """The records in scope go on from an entry; gives where the links stand: of counted states not in their records."""

@@ -19,7 +19,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import iterations
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.states.analysis import iteration_work
 from accel.backends.llvm.templates.strips.accumulators import Strip, order_width, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
 from accel.backends.llvm.templates.strips.visits import Piece
@@ -98,7 +98,7 @@ class ColumnStrips:
         self._name = f"{text.name}_{'narrow' if narrow else 'columns'}"
         self._states = columns.folds[0].states
         self._partial_bytes = sum(partial_bytes(state, self._lanes) for state in self._states)
-        work = weight(text.nest)
+        work = iteration_work(text.nest)
         self._asks_ahead = host().processor.registers.bytes == REGISTER_BYTES
         self._pieces = (
             not narrow and vectors is None and blocks is None and host().processor.registers.bytes == REGISTER_BYTES

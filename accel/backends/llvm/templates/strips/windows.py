@@ -18,7 +18,7 @@ from accel.backends.llvm.loops.chunks import chunk_of, fold_in_chunks, run_chunk
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
-from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.states.analysis import iteration_work
 from accel.backends.llvm.states.outer_folds import functions
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.templates.strips.window_text import WindowText
@@ -59,7 +59,7 @@ class WindowStrips:
         self._text = text
         self._columns = loaded_before(columns)
         self._lanes = REGISTER_BYTES // max(widths(columns))
-        self._heavy = weight(text.nest) >= HEAVY
+        self._heavy = iteration_work(text.nest) >= HEAVY
         self._numbers = 1 if self._heavy or len(columns.folds) > 2 else (WRITTEN + 1) ** len(columns.folds)
         self._most = columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
         self._name = f"{text.name}_windows"

@@ -31,11 +31,11 @@ from accel.backends.llvm.templates.tile.ways.choice import (
 )
 from accel.backends.llvm.templates.tile.ways.conditions import Asked, Extent
 from accel.backends.llvm.templates.tile.ways.rows import RowsInTiles
+from accel.backends.llvm.templates.tile.ways.single import single
 from accel.backends.llvm.templates.tile.ways.untiled import untiled
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED
-from accel.ir.single import single
 from accel.schedule.templates.tile import Tile
 
 

@@ -31,8 +31,8 @@ from accel.backends.llvm.templates.tile.ways.conditions import (
     every,
     said,
 )
+from accel.backends.llvm.templates.tile.ways.single import Single
 from accel.ir.nodes import OneToOne, Read, Write
-from accel.ir.single import Single
 from accel.schedule.templates.tile import Tile
 from accel.support.dataclass import dataclass
 

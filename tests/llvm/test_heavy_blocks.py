@@ -1,4 +1,4 @@
-"""Dear blocks of conditionals, which vectors leave out that need them in no lane: results and errors as element by element."""
+"""Heavy blocks of conditionals, which vectors leave out that need them in no lane: results and errors as element by element."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def chosen(us: Vector, xs: Vector, at: A.Acc[A.Vector[np.int64]], share: A.Acc[A
 
 
 def nested(us: Vector, xs: Vector, at: A.Acc[A.Vector[np.int64]], share: A.Acc[A.Scalar[Any]]) -> Vector:
-    """A conditional within one, both sides of which are dear, in a loop whose lanes end apart."""
+    """A conditional within one, both sides of which are heavy, in a loop whose lanes end apart."""
 
     def step(s: Any, u: Any, i: Any) -> Any:
         inner = A.cond(s[1] > u, xs[i] / (s[1] + 1) / (u + 2), xs[i + 1] / (s[1] + 3) / (u + 1))
@@ -44,8 +44,8 @@ def nested(us: Vector, xs: Vector, at: A.Acc[A.Vector[np.int64]], share: A.Acc[A
 def test_any_share_of_lanes(kind: Any, program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With blocks that are always left out where they may be, and with blocks that never are."""
     runs = []
-    for dear in (0, 1 << 40):
-        monkeypatch.setattr(functions, "DEAR", dear)
+    for heavy in (0, 1 << 40):
+        monkeypatch.setattr(functions, "HEAVY", heavy)
         compile_again(monkeypatch)
         runs.append(A.runN(program))
         runs[-1](np.ones(1, kind), np.ones(2, kind), np.zeros(1, np.int64), np.ones((), kind))
@@ -93,11 +93,11 @@ def test_an_index_out_of_bounds_is_an_error_where_a_lane_needs_it() -> None:
 
 
 def test_what_no_lane_needs_is_behind_a_branch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text asks whether a lane needs a block more often than where no block is dear."""
+    """The text asks whether a lane needs a block more often than where no block is heavy."""
     texts = compiled_texts(monkeypatch)
     asked = []
-    for dear in (functions.DEAR, 10**9):
-        monkeypatch.setattr(functions, "DEAR", dear)
+    for heavy in (functions.HEAVY, 10**9):
+        monkeypatch.setattr(functions, "HEAVY", heavy)
         compile_again(monkeypatch)
         texts.clear()
         us = RANDOM.random(100)
