@@ -56,10 +56,7 @@ def called(
         checked(out, arguments)
     numbers = _numbers(donate, len(arguments))
     given = [_suitable(arguments[number], number) for number in numbers]
-    for array, number in zip(given, numbers, strict=True):
-        for other, argument in enumerate(arguments):
-            if other != number and isinstance(argument, np.ndarray) and np.may_share_memory(array, argument):
-                raise _shared(number, f"argument {other}")
+    _require_own_memory(given, numbers, arguments)
 
     def require(held: Sequence[HostArray]) -> None:
         for array, number in zip(given, numbers, strict=True):
@@ -73,6 +70,14 @@ def called(
     else:
         results = function(*arguments)
     return results if out is None else stored(results, out)
+
+
+def _require_own_memory(given: Sequence[HostArray], numbers: Sequence[int], arguments: Sequence[object]) -> None:
+    """Raises `AccelValueError` if a donated array shares memory with another argument."""
+    for array, number in zip(given, numbers, strict=True):
+        for other, argument in enumerate(arguments):
+            if other != number and isinstance(argument, np.ndarray) and np.may_share_memory(array, argument):
+                raise _shared(number, f"argument {other}")
 
 
 def _numbers(donate: object, count: int) -> Sequence[int]:

@@ -12,7 +12,7 @@ from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
-from accel.backends.linear import Item
+from accel.backends.linear.items import Item
 from accel.ir.nodes import HostSizes, Nest, Output
 from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning.evaluate import HostArray, evaluate

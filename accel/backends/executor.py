@@ -1,8 +1,8 @@
 """The executor that all compiling backends share: it turns a loop program into a flat list of instructions and runs it.
 
 In: an `ir.Program` and a `Device`. Out: an `Executable`. A call owns two lists, buffers and extents; an instruction is a
-closure over places in them (`instructions.py`), and control flow is jumps (`linear.py`). Arrays are dropped after their last
-use; a buffer that nothing aliases goes back to the device.
+closure over places in them (`linear/instructions.py`), and control flow is jumps (`linear/items.py`). Arrays are dropped after
+their last use; a buffer that nothing aliases goes back to the device.
 
 A device may tell of failed checks later than the nest that failed: the program then runs once more on the same arguments, and
 each nest waits and says what failed. Where the user's functions are called in between, nests wait from the beginning.
@@ -16,8 +16,9 @@ from typing import Generic, NoReturn, TypeVar
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Around, Device, Give, Instruction, ShapeOf, Slots, nothing_around, shape_of
-from accel.backends.instructions import instructions, settle
-from accel.backends.linear import arrays, linear
+from accel.backends.linear.instructions import instructions
+from accel.backends.linear.item_instructions import settle
+from accel.backends.linear.items import arrays, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.backends.sites import Failed, NoSite, no_fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accel.ast.tree.types import BOOL, F32, ScalarType
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, copies, linear, moves
+from accel.backends.linear.items import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, copies, linear, moves
 from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
 from accel.labelled.array import Array
 

@@ -13,7 +13,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import ScalarType
-from accel.backends.conditions import value_of
+from accel.backends.linear.conditions import value_of
 from accel.backends.opencl import scores
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records

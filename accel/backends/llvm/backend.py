@@ -8,7 +8,7 @@ from types import MappingProxyType
 from accel.ast.tree.leaves import Leaf, read_only
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
-from accel.backends.linear import linear
+from accel.backends.linear.items import linear
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.compiled import Compiled

@@ -17,7 +17,7 @@ import numpy as np
 from accel.ast.tree.leaves import Leaf, read_only
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Launcher, SeriesLauncher, Slots
-from accel.backends.linear import Item
+from accel.backends.linear.items import Item
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text

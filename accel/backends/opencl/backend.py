@@ -20,8 +20,8 @@ from accel.ast.tree.leaves import Leaf, read_only
 from accel.ast.tree.types import ScalarType, scalar_type
 from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothing_around
 from accel.backends.executor import Execution
-from accel.backends.instructions import instructions
-from accel.backends.linear import Item
+from accel.backends.linear.instructions import instructions
+from accel.backends.linear.items import Item
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import NestLauncher, launcher, series_launcher

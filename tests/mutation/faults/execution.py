@@ -108,7 +108,7 @@ FAULTS = (
     ),
     Fault(
         "extents may be divided by zero whatever is checked",
-        "backends/instructions.py",
+        "backends/linear/item_instructions.py",
         "if watching is not None:",
         "if False:",
         (_CHECKS,),

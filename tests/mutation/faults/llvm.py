@@ -298,7 +298,7 @@ FAULTS = (
     ),
     Fault(
         "a call gives away what is an argument's",
-        "backends/linear.py",
+        "backends/linear/items.py",
         "for array in (*item.arrays, *item.sources)]",
         "for array in item.sources]",
         ("tests/llvm/test_calls.py::test_references_are_given_back[a view of bytes]",),

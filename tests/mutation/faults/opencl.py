@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "what is known of a loop's first turn is its opposite",
-        "backends/conditions.py",
+        "backends/linear/conditions.py",
         "return None if found is None else bool(found)",
         "return None if found is None else not found",
         ("tests/opencl/test_waiting.py::test_twenty_stencils_in_a_loop_read_a_byte_a_turn",),

@@ -16,7 +16,7 @@ from collections.abc import Sequence, Set
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.types import ScalarType
-from accel.backends.linear import Item, viewed
+from accel.backends.linear.items import Item, viewed
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.items import Functions, write_items
 from accel.backends.llvm.calls.names import element_symbol, sorter_symbol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.types import I64
-from accel.backends.linear import Item
+from accel.backends.linear.items import Item
 from accel.ir.nodes import Count, HostSizes, Level, Nest, OneToOne, Output, Stream, Write
 from accel.labelled.array import Array
 

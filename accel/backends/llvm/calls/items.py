@@ -8,7 +8,19 @@ from math import prod
 from typing import assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, copies, moves, series_parts
+from accel.backends.linear.items import (
+    Assign,
+    Drop,
+    Enter,
+    Item,
+    Jump,
+    JumpUnless,
+    Mark,
+    Part,
+    copies,
+    moves,
+    series_parts,
+)
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.names import sorter_symbol
 from accel.backends.llvm.calls.writer import FAIL, Writer, kind_of
@@ -68,14 +80,8 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                 _copy(writer, functions, nest, movable[position])
             case Launch(nest):
                 _launch(writer, functions, nest)
-            case View():
-                _view(writer, item)
-            case Require(left, right):
-                _require_equal(writer, left, right)
-            case Assign():
-                _assign(writer, item)
-            case Drop(arrays):
-                writer.drop(arrays)
+            case View() | Require() | Assign() | Drop() | HostSizes() | Sort():
+                _write_item(writer, functions, item)
             case Mark(number):
                 passed.add(number)
                 routine.jump(marks[number])
@@ -90,19 +96,34 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                 writer.unless(writer.code.emit(f"icmp ne i8 {value}, 0"), marks[mark])
             case Enter() | None:
                 pass
-            case HostSizes(variables):
-                nest = functions.extents[item]
-                _launch(writer, functions, nest)
-                for variable in variables:
-                    in_range = writer.code.emit(f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}")
-                    writer.unless(in_range, FAIL)
-                writer.drop([output.array for output in nest.outputs])
-            case Sort():
-                _sort(writer, item)
             case HostCall():
                 raise AccelInternalError("a program that calls the host has no compiled call")
             case _:
                 assert_never(item)
+
+
+def _write_item(writer: Writer, functions: Functions, item: View | Require | Assign | Drop | HostSizes | Sort) -> None:
+    """One that is written the same wherever it stands."""
+    match item:
+        case View():
+            _view(writer, item)
+        case Require(left, right):
+            _require_equal(writer, left, right)
+        case Assign():
+            _assign(writer, item)
+        case Drop(arrays):
+            writer.drop(arrays)
+        case HostSizes(variables):
+            nest = functions.extents[item]
+            _launch(writer, functions, nest)
+            for variable in variables:
+                in_range = writer.code.emit(f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}")
+                writer.unless(in_range, FAIL)
+            writer.drop([output.array for output in nest.outputs])
+        case Sort():
+            _sort(writer, item)
+        case _:
+            assert_never(item)
 
 
 def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from accel.backends.linear import Drop, Item, arrays, series_parts
+from accel.backends.linear.items import Drop, Item, arrays, series_parts
 from accel.ir import mentions
 from accel.ir.nodes import Launch, Nest, Output, Program, Read, Remap, Scatter, Write
 from accel.labelled.array import Array

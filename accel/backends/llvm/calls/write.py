@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
-from accel.backends.linear import linear
+from accel.backends.linear.items import linear
 from accel.backends.llvm.calls.call_text import call_text
 from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.extents import extent_nests

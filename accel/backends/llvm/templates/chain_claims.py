@@ -36,6 +36,24 @@ def claim(routine: Routine, place: str, chunks: str, gap: int, is_there: Callabl
     routine.place(none)
     code.line("ret void")
     routine.place(some)
+    first, last, ready, new = _taken(routine, word, (number, low, end, has_gap, more), chunks, gap, is_there)
+    pair = code.emit(f"cmpxchg ptr {place}, i64 {word}, i64 {new} monotonic monotonic")
+    routine.branch(code.emit(f"extractvalue {{i64, i1}} {pair}, 1"), taken, head)
+    routine.place(taken)
+    return first, last, ready
+
+
+def _taken(
+    routine: Routine,
+    word: str,
+    claims: tuple[str, str, str, str, str],
+    chunks: str,
+    gap: int,
+    is_there: Callable[[str], str],
+) -> tuple[str, str, str, str]:
+    """What `claim` gives if nobody else takes chunks meanwhile, and the word then. claims: the first chunk behind all that were
+    taken, both ends of the gap, whether there is one, and whether there are chunks behind all that were taken."""
+    code, (number, low, end, has_gap, more) = routine.code, claims
     next_ = code.emit(f"select i1 {has_gap}, i64 {low}, i64 {number}")
     ready = is_there(next_)
     late = code.emit(f"xor i1 {ready}, true")
@@ -63,10 +81,7 @@ def claim(routine: Routine, place: str, chunks: str, gap: int, is_there: Callabl
     new = fields[0]
     for field in fields[1:]:
         new = code.emit(f"or i64 {new}, {field}")
-    pair = code.emit(f"cmpxchg ptr {place}, i64 {word}, i64 {new} monotonic monotonic")
-    routine.branch(code.emit(f"extractvalue {{i64, i1}} {pair}, 1"), taken, head)
-    routine.place(taken)
-    return first, last, ready
+    return first, last, ready, new
 
 
 def _field(routine: Routine, word: str, number: int) -> str:

@@ -189,31 +189,11 @@ class ColumnStrips:
             parts = code.emit(f"sdiv i64 {PARTIAL_BYTES // self._partial_bytes}, {held}")
             return code.emit(f"select i1 {code.emit(f'icmp sgt i64 {parts}, 1')}, i64 {parts}, i64 1")
 
-        pieces = self._pieces_of_block(levels, blocks, room, strips, wanted)
-
-        def few(vectors: str) -> str:
-            parts = code.emit(f"mul i64 {routine.least(blocks, room(vectors))}, {pieces}")
-            fewer = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {strips(vectors)}, {parts}')}, {wanted}")
-            wide = code.emit(f"icmp sgt i64 {vectors}, {LEAST_VECTORS}")
-            fits = code.emit(f"icmp sle i64 {pieces}, {room(code.emit(f'lshr i64 {vectors}, 1'))}")
-            return code.emit(f"and i1 {fewer}, {code.emit(f'and i1 {wide}, {fits}')}")
-
-        size = routine.slot("i64")
-        routine.store("i64", str(self._vectors), size)
-        routine.shift_while(size, "lshr", few)
+        pieces, size = self._pieces_of_block(levels, blocks, room, strips, wanted), routine.slot("i64")
+        self._narrow_strips(routine, size, blocks, pieces, room, strips, wanted)
         vectors = routine.least(whole, routine.load("i64", size))
         every, most = strips(vectors), routine.least(blocks, room(vectors))
-
-        def many(part: str) -> str:
-            count = code.parts(blocks, part)
-            half = code.emit(f"mul i64 {every}, {code.parts(count, '2')}")
-            enough = "false" if self._blocks is not None else code.emit(f"icmp sge i64 {half}, {wanted}")
-            over = code.emit(f"icmp sgt i64 {count}, {most}")
-            more = code.emit(f"icmp sgt i64 {count}, 1")
-            return code.emit(f"and i1 {more}, {code.emit(f'or i1 {over}, {enough}')}")
-
-        routine.store("i64", str(self._blocks or 1), size)
-        routine.shift_while(size, "shl", many)
+        self._lengthen_parts(routine, size, blocks, every, most, wanted)
         part = routine.load("i64", size)
         # There is one block where there are several pieces.
         parts = code.emit(f"mul i64 {code.parts(blocks, part)}, {pieces}")
@@ -222,6 +202,44 @@ class ColumnStrips:
         for stream, text in words:
             levels.view.keep(stream.name, I64, text)
         return every, parts
+
+    def _narrow_strips(
+        self,
+        routine: Routine,
+        size: str,
+        blocks: str,
+        pieces: str,
+        room: Callable[[str], str],
+        strips: Callable[[str], str],
+        wanted: str,
+    ) -> None:
+        """Leaves at `size` how many vectors a strip has: fewer while there are too few parts of strips, and room for more."""
+        code = routine.code
+
+        def few(vectors: str) -> str:
+            parts = code.emit(f"mul i64 {routine.least(blocks, room(vectors))}, {pieces}")
+            fewer = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {strips(vectors)}, {parts}')}, {wanted}")
+            wide = code.emit(f"icmp sgt i64 {vectors}, {LEAST_VECTORS}")
+            fits = code.emit(f"icmp sle i64 {pieces}, {room(code.emit(f'lshr i64 {vectors}, 1'))}")
+            return code.emit(f"and i1 {fewer}, {code.emit(f'and i1 {wide}, {fits}')}")
+
+        routine.store("i64", str(self._vectors), size)
+        routine.shift_while(size, "lshr", few)
+
+    def _lengthen_parts(self, routine: Routine, size: str, blocks: str, strips: str, most: str, wanted: str) -> None:
+        """Leaves at `size` how many blocks a part has: more while parts are more than wanted, or than there is room for."""
+        code = routine.code
+
+        def many(part: str) -> str:
+            count = code.parts(blocks, part)
+            half = code.emit(f"mul i64 {strips}, {code.parts(count, '2')}")
+            enough = "false" if self._blocks is not None else code.emit(f"icmp sge i64 {half}, {wanted}")
+            over = code.emit(f"icmp sgt i64 {count}, {most}")
+            more = code.emit(f"icmp sgt i64 {count}, 1")
+            return code.emit(f"and i1 {more}, {code.emit(f'or i1 {over}, {enough}')}")
+
+        routine.store("i64", str(self._blocks or 1), size)
+        routine.shift_while(size, "shl", many)
 
     def _pieces_of_block(
         self, levels: Levels, blocks: str, room: Callable[[str], str], strips: Callable[[str], str], wanted: str

@@ -237,17 +237,6 @@ class Kernel:
         """inside: what every other vector computes of each element. there: what says whether a lane has an element, by its
         number, of those that may have none: a mask, or an i1 where masks are slow."""
         strip = accumulators.strip
-        # An `fma` that adds a number from memory in all lanes overwrites one of its other operands. Differences cannot take it
-        # from there, and to bring it into all lanes apart takes Zen 4 most of a sum's time: so two of three are such an `fma`.
-        copies = inside[0] is not inside[1] and host().processor.has_avx512
-
-        def first(number: int, of_row: dict[str, Value], of_column: dict[str, Value]) -> Leaves:
-            if not copies:
-                return self._first({**of_row, **of_column}, inside[number % 2])
-            if number % 3 == 0:
-                return self._first({**of_row, **of_column}, inside[0])
-            return self._first({**of_row, **copied(self._writer, of_column)}, inside[1])
-
         rows, columns = (
             [side.beyond(start, str(lane)) for lane in range(strip.lanes)]
             for side, start in zip(sides, starts, strict=True)
@@ -265,7 +254,10 @@ class Kernel:
                     where: Where = where, vectors: list[dict[str, Value]] = vectors, row: int = row
                 ) -> list[Leaves]:
                     of_row = self._row(sides[0], where, row)
-                    return [first(row + vector, of_row, of_column) for vector, of_column in enumerate(vectors)]
+                    return [
+                        self._every_other(row + vector, of_row, of_column, inside)
+                        for vector, of_column in enumerate(vectors)
+                    ]
 
                 rest, mask = lane, there.get(lane)
                 if mask is not None and not host().processor.has_avx512:
@@ -280,6 +272,20 @@ class Kernel:
             for vector, found in enumerate(waiting[0]):
                 for state in self._layout.states:
                     accumulators.put(state, 0, row, vector, found[state.name])
+
+    def _every_other(
+        self, number: int, of_row: dict[str, Value], of_column: dict[str, Value], inside: tuple[Inside, Inside]
+    ) -> Leaves:
+        """What vector `number` computes of an element: one or the other, perhaps two of three times the other.
+
+        An `fma` that adds a number from memory in all lanes overwrites one of its other operands. Differences cannot take it
+        from there, and to bring it into all lanes apart takes Zen 4 most of a sum's time: so two of three are such an `fma`.
+        """
+        if inside[0] is inside[1] or not host().processor.has_avx512:
+            return self._first({**of_row, **of_column}, inside[number % 2])
+        if number % 3 == 0:
+            return self._first({**of_row, **of_column}, inside[0])
+        return self._first({**of_row, **copied(self._writer, of_column)}, inside[1])
 
     # Elements.
 

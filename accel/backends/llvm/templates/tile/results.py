@@ -24,14 +24,7 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     """
     routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, i64 %i, i64 %j)", hot=False)
     code, words = routine.code, Parameters(routine, "%parameters")
-    row_panels, column_panels = (
-        code.parts(words.get(word), str(width))
-        for word, width in ((Word.ROWS, layout.rows), (Word.COLUMNS, layout.columns))
-    )
-    distance = code.emit(f"mul i64 {code.emit(f'mul i64 {row_panels}, {column_panels}')}, {layout.bytes}")
-    number = code.emit(f"add i64 {code.emit(f'mul i64 %i, {column_panels}')}, %j")
-    offset = code.emit(f"mul i64 {number}, {layout.bytes}")
-    first = code.emit(f"getelementptr i8, ptr {words.pack(Word.LEVELS)}, i64 {offset}")
+    first, distance = _first_place(routine, words, layout)
     writer = Writer(code, layout.lanes)
     memory = Memory(FrameView(routine, frame), writer, "ret void", None)
     functions = Functions(writer, memory)
@@ -41,6 +34,10 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     routine.store("ptr", first, level)
     routine.store("i1", "true", waits)
     head, look, join, skip, wait, after = (routine.label() for _ in range(6))
+
+    def there(place: str, offsets: Sequence[int]) -> list[str]:
+        return [code.emit(f"getelementptr i8, ptr {place}, i64 {offset}") for offset in offsets]
+
     routine.jump(head)
     routine.place(head)
     bits, place = routine.load("i64", rest), routine.load("ptr", level)
@@ -52,10 +49,7 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     routine.branch(more, skip, wait)
     routine.place(join)
     for state, _, _, offsets in saved(layout, layout.whole):
-        left, right = (
-            [code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
-            for pointer in (place, "%tile")
-        )
+        left, right = there(place, offsets), there("%tile", offsets)
         merged = functions.apply(
             state.merge, [*load(writer, state, left, routine), *load(writer, state, right, routine)], None
         )
@@ -68,15 +62,25 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     routine.place(wait)
     with routine.when(code.emit(f"xor i1 {last}, true")):
         for state, _, _, offsets in saved(layout, layout.whole):
-            target, source = (
-                [code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
-                for pointer in (place, "%tile")
-            )
+            target, source = there(place, offsets), there("%tile", offsets)
             store(writer, state, load(writer, state, source, routine), target, routine)
     routine.jump(after)
     routine.place(after)
     code.line("ret void")
     return routine
+
+
+def _first_place(routine: Routine, words: Parameters, layout: Layout) -> tuple[str, str]:
+    """Where results of the tile wait in the first level, and how far the next level is."""
+    code = routine.code
+    row_panels, column_panels = (
+        code.parts(words.get(word), str(width))
+        for word, width in ((Word.ROWS, layout.rows), (Word.COLUMNS, layout.columns))
+    )
+    distance = code.emit(f"mul i64 {code.emit(f'mul i64 {row_panels}, {column_panels}')}, {layout.bytes}")
+    number = code.emit(f"add i64 {code.emit(f'mul i64 %i, {column_panels}')}, %j")
+    offset = code.emit(f"mul i64 {number}, {layout.bytes}")
+    return code.emit(f"getelementptr i8, ptr {words.pack(Word.LEVELS)}, i64 {offset}"), distance
 
 
 class Finish:

@@ -9,8 +9,9 @@ Where a nest is a batch of small ones, each is packed and computed by one thread
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Writer
@@ -28,6 +29,7 @@ from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import THREADS
 from accel.labelled.meaning.order import BLOCK
+from accel.support.dataclass import dataclass
 
 CHUNK_ROWS, CHUNK_COLUMNS = 20, 8
 """The most panels of a chunk, which takes some milliseconds."""
@@ -36,6 +38,18 @@ CHUNKS_OF_THREAD = 4
 
 SLACK = 64
 """Room behind a table of places for as many entries as a vector has lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Depth:
+    """What is folded: how many elements, in how many blocks, and whether these are several. Of whole blocks and of the last
+    one: the table of where their elements stand, and how many lanes have a step more than others."""
+
+    count: str
+    blocks: str
+    several: str
+    tables: Sequence[str]
+    longer: Sequence[str]
 
 
 class Packed:
@@ -62,11 +76,34 @@ class Packed:
         return [self._routine, *self._functions()]
 
     def _run(self) -> None:
-        """Packs and tiles, part by part."""
-        levels, routine, code = self._levels, self._routine, self._routine.code
+        """Packs and tiles, part by part; or each of a batch of small nests by one thread."""
+        routine, code = self._routine, self._routine.code
         rows, columns, count = self._launch.extents
-        words = self._launch.words
         tables = [routine.slot("i32", BLOCK + SLACK) for _ in range(2)]
+        self._take_memory()
+        blocks = code.parts(count, str(BLOCK))
+        several = code.emit(f"icmp sgt i64 {blocks}, 1")
+        depth = _Depth(count, blocks, several, tables, self._fill(tables))
+        small, after = routine.label(), routine.label()
+        if self._tile.batch:
+            parts = routine.label()
+            routine.branch(is_small(code, self._sizes, rows, columns, count), small, parts)
+            routine.place(parts)
+        self._parts(depth)
+        if self._tile.batch:
+            routine.jump(after)
+            routine.place(small)
+            self._whole(depth)
+            routine.jump(after)
+            routine.place(after)
+        self._free()
+        code.line("ret i64 0")
+        self._levels.memory.close()
+
+    def _take_memory(self) -> None:
+        """For both packs and for what waits, one after the other, from a cache line on. Leaves if there is none."""
+        routine, code, words = self._routine, self._routine.code, self._launch.words
+        rows, columns, count = self._launch.extents
         size = self._sizes.row_bytes(code, rows, count)
         for more in (
             self._sizes.column_bytes(code, columns, count),
@@ -87,62 +124,60 @@ class Packed:
         ):
             words.put(word, start, "ptr")
             start = code.emit(f"getelementptr i8, ptr {start}, i64 {size}")
-        blocks = code.parts(count, str(BLOCK))
-        several = code.emit(f"icmp sgt i64 {blocks}, 1")
+
+    def _fill(self, tables: Sequence[str]) -> list[str]:
+        """Fills the tables of places; gives how many lanes have a step more than others in each."""
+        routine, code, count = self._routine, self._routine.code, self._launch.extents[2]
+        lengths = routine.least(count, str(BLOCK)), self._sizes.rest(code, count)
         longer = []
-        for table, length in zip(
-            tables, (routine.least(count, str(BLOCK)), self._sizes.rest(code, count)), strict=True
-        ):
+        for table, length in zip(tables, lengths, strict=True):
             log, steps = self._sizes.lanes(code, length)
             arguments = f"ptr {table}, i64 {length}, i64 {log}, i64 {steps}, i64 {self._layout.lanes}"
             longer.append(code.emit(f"call i64 @{self._name}_places({arguments})"))
-        small, after = routine.label(), routine.label()
-        if self._tile.batch:
-            parts = routine.label()
-            routine.branch(is_small(code, self._sizes, rows, columns, count), small, parts)
-            routine.place(parts)
-        part_rows = self._sizes.part(code, several, PART_ROWS, self._layout.rows)
-        part_columns = self._sizes.part(code, several, self._sizes.part_panels(), self._layout.columns)
+        return longer
+
+    def _parts(self, depth: _Depth) -> None:
+        """Each nest of a batch, part by part of its results: blocks of both sides are packed, then all tiles are computed."""
+        routine, code, words = self._routine, self._routine.code, self._launch.words
+        rows, columns, _ = self._launch.extents
+        part_rows = self._sizes.part(code, depth.several, PART_ROWS, self._layout.rows)
+        part_columns = self._sizes.part(code, depth.several, self._sizes.part_panels(), self._layout.columns)
         with self._batch(), routine.count("0", columns, part_columns) as column:
             words.put(Word.COLUMN, column)
             words.put(Word.COLUMNS, routine.least(code.emit(f"sub i64 {columns}, {column}"), part_columns))
             with routine.count("0", rows, part_rows) as row:
                 words.put(Word.ROW, row)
                 words.put(Word.ROWS, routine.least(code.emit(f"sub i64 {rows}, {row}"), part_rows))
-                new = code.emit(f"or i1 {code.emit(f'icmp eq i64 {row}, 0')}, {several}")
-                with routine.count("0", blocks) as block:
-                    self._block(words, block, blocks, count, tables, longer)
+                new = code.emit(f"or i1 {code.emit(f'icmp eq i64 {row}, 0')}, {depth.several}")
+                with routine.count("0", depth.blocks) as block:
+                    self._block(depth, block)
                     with routine.when(new):
                         panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
                         self._shared("pack_columns", panels, 1)
                     self._shared("pack_rows", code.parts(words.get(Word.ROWS), str(self._layout.rows)), 4)
                     self._chunks(words)
-        if self._tile.batch:
-            routine.jump(after)
-            routine.place(small)
-            for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
-                words.put(word, value)
-            self._block(words, "0", "1", count, tables, longer)
-            self._shared("batch", self._launch.total, self._launch.at_once(self._launch.extents))
-            routine.jump(after)
-            routine.place(after)
-        self._free()
-        code.line("ret i64 0")
-        levels.memory.close()
 
-    def _block(
-        self, words: Parameters, block: str, blocks: str, count: str, tables: list[str], longer: list[str]
-    ) -> None:
-        """What is said of one block of elements; tables, longer: what `places` found of whole blocks, and of the last."""
+    def _whole(self, depth: _Depth) -> None:
+        """Some nests of a batch at once, each of one block and one part."""
+        rows, columns, _ = extents = self._launch.extents
+        for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
+            self._launch.words.put(word, value)
+        self._block(replace(depth, blocks="1"), "0")
+        self._shared("batch", self._launch.total, self._launch.at_once(extents))
+
+    def _block(self, depth: _Depth, block: str) -> None:
+        """What is said of one block of elements."""
+        words = self._launch.words
         routine = words.routine
         code = routine.code
         first = code.emit(f"mul i64 {block}, {BLOCK}")
-        length = routine.least(code.emit(f"sub i64 {count}, {first}"), str(BLOCK))
+        length = routine.least(code.emit(f"sub i64 {depth.count}, {first}"), str(BLOCK))
         log, steps = self._sizes.lanes(code, length)
-        last = code.emit(f"icmp eq i64 {block}, {code.emit(f'sub i64 {blocks}, 1')}")
+        last = code.emit(f"icmp eq i64 {block}, {code.emit(f'sub i64 {depth.blocks}, 1')}")
         rest = code.emit(f"and i1 {last}, {code.emit(f'icmp sgt i64 {block}, 0')}")
-        words.put(Word.PLACES, code.emit(f"select i1 {rest}, ptr {tables[1]}, ptr {tables[0]}"), "ptr")
-        words.put(Word.LONGER, code.emit(f"select i1 {rest}, i64 {longer[1]}, i64 {longer[0]}"))
+        (table, last_table), (longer, last_longer) = depth.tables, depth.longer
+        words.put(Word.PLACES, code.emit(f"select i1 {rest}, ptr {last_table}, ptr {table}"), "ptr")
+        words.put(Word.LONGER, code.emit(f"select i1 {rest}, i64 {last_longer}, i64 {longer}"))
         said = {Word.FIRST: first, Word.COUNT: length, Word.LOG: log, Word.STEPS: steps, Word.BLOCK: block}
         for word, value in {**said, Word.LAST: code.emit(f"zext i1 {last} to i64")}.items():
             words.put(word, value)

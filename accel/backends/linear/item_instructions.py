@@ -1,8 +1,8 @@
-"""What the items of a linear program compile to: closures over places in the lists of buffers and extents of a call.
+"""What each item of a linear program compiles to alone: a closure over places in the lists of buffers and extents of a call.
 
-In: a list of `Item`s and a `Device`. Out: a list of `Instruction`s, which the executor runs one after the other
-(`executor.py`). Outputs of a nest are allocated just before it. A series of nests is tried as one instruction, which jumps over
-the nests' own. A nest that only copies what is dropped then does not run where nothing else refers to it: its result is that.
+In: an `Item`, a `Device`, and the places (`Slots`). Out: an `Instruction`; `instructions.py` puts them one after the other.
+Outputs of a nest are allocated just before it. A nest that only copies what is dropped then does not run where nothing else
+refers to it: its result is that.
 
 Launchers may leave word of a check that failed in the last place of the buffers: whoever needs something from the device looks
 there, too (`settle`).
@@ -10,12 +10,10 @@ there, too (`settle`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
-from typing import TypeVar, assert_never
+from typing import TypeVar
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.conditions import conditions, fetched
 from accel.backends.device import (
     RECORD,
     Around,
@@ -24,26 +22,15 @@ from accel.backends.device import (
     LooksAtExtents,
     Slots,
     computed_extents,
-    nothing_around,
     room_of,
     shape_of,
 )
-from accel.backends.linear import (
+from accel.backends.linear.items import (
     Assign,
     Drop,
-    Enter,
-    Item,
     Jump,
     JumpUnless,
-    Mark,
     Part,
-    Plain,
-    copies,
-    is_plain,
-    moves,
-    series_parts,
-    stretches,
-    turns,
 )
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.copies import Copy
@@ -82,10 +69,8 @@ def _scalar(device: Device[B], buffers: list[B | None], slot: int, element: Scal
     return value
 
 
-# One function per item: what it compiles to.
-
-
-def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
+def launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
+    """Allocates what the nest makes and runs it, unless there is nothing to do; then binds what it counted."""
     nest = step.nest
     fresh = [(slots.array(o.array), o.array.element, o.where) for o in nest.outputs]
     room = room_of(nest, slots, MOST_ROWS if divides(nest) else -1)
@@ -133,7 +118,8 @@ def _counts(step: Launch, device: Device[B], slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
+def view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
+    """Arrays of other shapes with the memory of their sources. Raises `AccelShapeError` where the elements are not as many."""
     moves = [
         (slots.array(new), slots.array(old), new.element, shape_of(new.shape, slots), shape_of(old.shape, slots))
         for new, old in zip(step.arrays, step.sources, strict=True)
@@ -152,7 +138,8 @@ def _view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _sort(step: Sort, device: Device[B], slots: Slots) -> Instruction[B]:
+def sort(step: Sort, device: Device[B], slots: Slots) -> Instruction[B]:
+    """Sorts on the device, into a new array."""
     keys = [(slots.array(source), source.element) for source in step.sources]
     target, element, shape = slots.array(step.array), step.array.element, shape_of(step.array.shape, slots)
 
@@ -168,7 +155,8 @@ def _sort(step: Sort, device: Device[B], slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _host_call(step: HostCall, device: Device[B], slots: Slots) -> Instruction[B]:
+def host_call(step: HostCall, device: Device[B], slots: Slots) -> Instruction[B]:
+    """Calls a function of the user's on the host with arrays of the device, and brings back what it gives."""
     sources, targets = (
         [(slots.array(array), array.element, shape_of(array.shape, slots)) for array in some]
         for some in (step.sources, step.arrays)
@@ -186,7 +174,8 @@ def _host_call(step: HostCall, device: Device[B], slots: Slots) -> Instruction[B
     return instruction
 
 
-def _host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around) -> Instruction[B]:
+def host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around) -> Instruction[B]:
+    """Computes extents on the host, perhaps from elements of arrays."""
     targets = [slots.size(variable) for variable in step.variables]
     inputs = {array: (slots.array(array), shape_of(array.shape, slots)) for array in loaded(step.function)}
     watching, computed = around if isinstance(around, LooksAtExtents) else None, computed_extents(step, slots)
@@ -206,7 +195,8 @@ def _host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around
     return instruction
 
 
-def _require(step: Require, slots: Slots) -> Instruction[B]:
+def require(step: Require, slots: Slots) -> Instruction[B]:
+    """Raises unless two shapes are the same."""
     left, right = shape_of(step.left, slots), shape_of(step.right, slots)
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
@@ -217,7 +207,8 @@ def _require(step: Require, slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _assign(item: Assign, slots: Slots) -> Instruction[B]:
+def assign(item: Assign, slots: Slots) -> Instruction[B]:
+    """Names stand for other arrays from here on, with their extents."""
     pairs = list(zip(item.targets, item.sources, strict=True))
     moves = [(slots.array(new), slots.array(old)) for new, old in pairs]
     shapes = [
@@ -240,7 +231,8 @@ def _assign(item: Assign, slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _drop(item: Drop, slots: Slots) -> Instruction[B]:
+def drop(item: Drop, slots: Slots) -> Instruction[B]:
+    """Forgets arrays."""
     dying = [slots.array(array) for array in item.arrays]
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
@@ -250,11 +242,13 @@ def _drop(item: Drop, slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _jump(item: Jump, marks: dict[int, int]) -> Instruction[B]:
+def jump(item: Jump, marks: dict[int, int]) -> Instruction[B]:
+    """Goes on at a mark, whose place is known once all items have instructions."""
     return lambda buffers, sizes: marks[item.mark]
 
 
-def _jump_unless(item: JumpUnless, device: Device[B], slots: Slots, marks: dict[int, int]) -> Instruction[B]:
+def jump_unless(item: JumpUnless, device: Device[B], slots: Slots, marks: dict[int, int]) -> Instruction[B]:
+    """Goes on at a mark unless an array of one bool is true."""
     slot = slots.array(item.condition)
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> int | None:
@@ -263,7 +257,7 @@ def _jump_unless(item: JumpUnless, device: Device[B], slots: Slots, marks: dict[
     return instruction
 
 
-def _series(part: Part, device: Device[B], slots: Slots, ends: dict[Part, int]) -> Instruction[B]:
+def series(part: Part, device: Device[B], slots: Slots, ends: dict[Part, int]) -> Instruction[B]:
     """Runs the nests of a series together, and goes on behind them; if that is not to be, they follow one by one."""
     run = device.series_launcher(part.series, slots)
     dying = [slots.array(array) for array in part.dropped]
@@ -278,9 +272,9 @@ def _series(part: Part, device: Device[B], slots: Slots, ends: dict[Part, int]) 
     return instruction
 
 
-def _copy(copy: Copy, launch: Instruction[B], slots: Slots) -> Instruction[B]:
+def copy(copied: Copy, launch: Instruction[B], slots: Slots) -> Instruction[B]:
     """Gives the source itself where no other place has its buffer, since it is dropped then; else copies."""
-    source, target = slots.array(copy.source), slots.array(copy.target)
+    source, target = slots.array(copied.source), slots.array(copied.target)
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> int | None:
         held = buffers[source]
@@ -290,102 +284,3 @@ def _copy(copy: Copy, launch: Instruction[B], slots: Slots) -> Instruction[B]:
         return None
 
     return instruction
-
-
-class _Items:
-    """What the items compile to that decide nothing, on any device. alone: nothing is done around launches."""
-
-    def __init__(self, items: Sequence[Item], slots: Slots, around: Around) -> None:
-        alone = around is nothing_around
-        self._items = items
-        self._slots = slots
-        self._around = around
-        self._asked = conditions(items)
-        self._moved, self._copied = moves(items), copies(items)  # what is not run is not measured or checked either
-        self.turns = turns(items) if alone else {}
-        self.stretches = stretches(items) if alone else {}
-
-    def plain(self, position: int, item: Plain, device: Device[B]) -> list[Instruction[B]]:
-        """The instructions of the item there."""
-        slots = self._slots
-        match item:
-            case Launch() if position in self._moved:
-                return [_assign(self._moved[position], slots)]
-            case Launch() if position in self._copied:
-                (launch,) = _launch(item, device, slots, self._around)
-                return [_copy(self._copied[position], launch, slots)]
-            case Launch():
-                return [*_launch(item, device, slots, self._around), *fetched(item, self._asked, device, slots)]
-            case View():
-                return [_view(item, device, slots)]
-            case Assign():
-                return [_assign(item, slots)]
-            case Drop():
-                return [_drop(item, slots)]
-            case _:
-                assert_never(item)
-
-    def stretch(self, start: int, device: Device[B]) -> Instruction[B] | None:
-        """What runs the stretch that begins there at once, if the device has a way to."""
-        every = range(start, self.stretches[start])
-        found = [(position, item) for position in every if is_plain(item := self._items[position])]
-        nests = [item.nest for _, item in found if isinstance(item, Launch)]
-
-        def make(other: Device[B]) -> list[Instruction[B]]:
-            return [each for position, item in found for each in self.plain(position, item, other)]
-
-        return device.straight(nests, self._slots, make)
-
-
-def instructions(
-    items: Sequence[Item], device: Device[B], slots: Slots, around: Around = nothing_around
-) -> list[Instruction[B]]:
-    """The items' instructions; each ends with the number of its successor, or None for the next."""
-    code: list[Instruction[B]] = []
-    marks: dict[int, int] = {}
-    ends: dict[Part, int] = {}
-    parts = {part.start: part for part in series_parts(items, device.series)}
-    last = {part.end: part for part in parts.values()}
-    compiled, done = _Items(items, slots, around), 0
-    for position, item in enumerate(items):
-        if position in last:
-            ends[last[position]] = len(code)
-        if position in parts:
-            code.append(_series(parts[position], device, slots, ends))
-        if position < done:
-            continue
-        if position in compiled.stretches:
-            run = compiled.stretch(position, device)
-            if run is not None:
-                code.append(run)
-                done = compiled.stretches[position]
-                continue
-        match item:
-            case Launch() | View() | Assign() | Drop():
-                code += compiled.plain(position, item, device)
-            case Sort():
-                code.append(_sort(item, device, slots))
-            case HostCall():
-                code.append(_host_call(item, device, slots))
-            case HostSizes():
-                code.append(_host_sizes(item, device, slots, around))
-            case Require():
-                code.append(_require(item, slots))
-            case Enter():
-                pass
-            case Mark(number):
-                marks[number] = len(code)
-                if position in compiled.turns:
-                    loop = device.repeated(compiled.turns[position], slots)
-                    if loop is not None:
-                        code.append(loop)
-                        done = position + len(compiled.turns[position]) + 1  # behind the jump back
-            case Jump():
-                code.append(_jump(item, marks))
-            case JumpUnless():
-                code.append(_jump_unless(item, device, slots, marks))
-            case _:
-                assert_never(item)
-    if len(items) in last:
-        ends[last[len(items)]] = len(code)
-    return code

@@ -13,7 +13,7 @@ from typing import TypeVar, assert_never
 from accel.ast.meaning.semantics import Value
 from accel.ast.tree.types import BOOL
 from accel.backends.device import Device, Slots
-from accel.backends.linear import Assign, Item, JumpUnless, closure
+from accel.backends.linear.items import Assign, Item, JumpUnless, closure
 from accel.ir import mentions
 from accel.ir.nodes import Launch, Nest, OneToOne, Operand, Stream, Write
 from accel.labelled.array import Array, Extent
