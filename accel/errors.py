@@ -1,7 +1,7 @@
 """Every error that accel raises, and the place in the user's program that it points at.
 
 In: a `Where`, captured when the user's call builds a node. Out: exceptions whose text names the user's file and
-line with a caret under the expression, says what was expected and what to do (design section 8, "Errors").
+line with a caret under the expression, says what was expected and what to do (docs/errors.md).
 Each class also derives from the Python class that a user would catch.
 """
 

@@ -216,7 +216,7 @@ def using(**given: Unpack[Given]) -> _GeneratorContextManager[Settings]:
     products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. contract: `False` says
     `rounded`, too. deterministic: every run is, whatever is said here. rearrange: which of several
     ways to run a loop is taken, the one that suits its extents (`model`), or the one that was fastest when the first arguments
-    of that size came (`measure`): docs/schedule.md. checks: what is checked beside shapes:
+    of that size came (`measure`): docs/schedule/measuring.md. checks: what is checked beside shapes:
     indices (`bounds`), or for debugging `all`, so that also the first combinator that makes a NaN of operands without one is
     an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that `permuteUnique`
     is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow. `none` is as

@@ -12,7 +12,9 @@ import pytest
 from tests.marks import require_device
 
 ROOT = Path(__file__).parents[1]
-STAGES = [page for folder in ("llvm", "opencl") for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+STAGES = [
+    page for folder in ("ilp", "llvm", "opencl", "schedule") for page in sorted((ROOT / "docs" / folder).glob("*.md"))
+]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *STAGES]
 REFERENCE = "reference.md"
 """Made from docstrings, whose examples `tests/ast/test_docstrings.py` runs."""

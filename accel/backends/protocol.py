@@ -24,7 +24,7 @@ class Executable(Protocol):
     def __call__(self, arguments: Sequence[Leaf], /) -> list[HostArray]:
         """One array per leaf of every parameter, in order; gives one fresh C-contiguous array per result.
 
-        Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as design section 8 says, and `AccelDeviceError` for an
+        Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as docs/errors.md says, and `AccelDeviceError` for an
         array on another device. Arguments may have any strides, are never written and not kept.
         """
         ...

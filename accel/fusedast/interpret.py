@@ -32,7 +32,7 @@ from accel.labelled.nodes import Binding, Scatter
 def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
     """The program's results for `arguments`, fresh arrays.
 
-    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as docs/errors.md says.
     """
     environment = Environment.of_call(program, arguments)
     _run(program, environment)

@@ -1,4 +1,4 @@
-"""What a nest reads and writes, counted as the papers count (design section 9; [vB20 Fig. 12]).
+"""What a nest reads and writes, counted as the papers count (docs/ir.md; [vB20 Fig. 12]).
 
 A pass is counted for every distinct (array, order) of a nest. In the nest's own order it is one over the array; at an index
 that is mapped, or that a scalar function computes, one over the iterations of the loops around it, or of one element if it is

@@ -1,6 +1,6 @@
 """What runs random programs, and how results are compared with the reference interpreter's.
 
-The rule (design section 8): if the reference succeeds, everything succeeds with the same bits (of a NaN, only that it is
+The rule (docs/testing.md): if the reference succeeds, everything succeeds with the same bits (of a NaN, only that it is
 one). If the reference raises, anything may raise an `AccelError`, or succeed if what failed was not demanded. Programs
 with elementary functions are compared with the reference by interpreters only, and among themselves on a backend.
 The reference itself must give what NumPy gives for the program's text (`oracle/`), wherever that gives something.

@@ -1,4 +1,4 @@
-"""Counted passes: the papers' numbers, and one test for each rule of design section 9."""
+"""Counted passes: the papers' numbers, and one test for each rule of docs/ir.md."""
 
 from __future__ import annotations
 

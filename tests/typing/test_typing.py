@@ -1,4 +1,4 @@
-"""mypy over user programs: what it must accept, with inferred types, and what it must reject (design section 2).
+"""mypy over user programs: what it must accept, with inferred types, and what it must reject (docs/ast.md).
 
 mypy runs over all files of `cases/`. An accepted case is an `assert_type`; a rejected one is a line that ends in
 `# E: part of the message`. An error on any other line fails.

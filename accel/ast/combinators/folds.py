@@ -1,6 +1,6 @@
 """Reductions along the innermost dimension, or of a whole array: folds, scans and `filter`.
 
-In: functions, seeds, handles. Out: handles. The order of combination is fixed (design section 8, `docs/order.md`). A fold's
+In: functions, seeds, handles. Out: handles. The order of combination is fixed (`docs/order.md`). A fold's
 seed is combined once, on the left; a Python number takes the elements' type. What takes a seed is typed in `overloads.pyi`.
 """
 

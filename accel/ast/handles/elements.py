@@ -1,7 +1,7 @@
 """What operators ask of an expression's element type, for mypy.
 
 mypy never checks the bound of a self type variable, so the operators of `Exp` take `Of` an element type as their self instead,
-a base class of `Exp` that is covariant (design section 2). Nothing here does anything at run time.
+a base class of `Exp` that is covariant (docs/ast.md, "Static types"). Nothing here does anything at run time.
 
 Each operator has one signature, not an overload for each kind of number: where mypy infers what a lambda gives, it looks at the
 right side of an operator once more for each overload, and so at what stands right of n operators some 10^n times.

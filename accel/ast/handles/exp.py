@@ -2,7 +2,7 @@
 
 In: nodes of `accel/ast/tree/nodes.py`. Out: the same; the handle only adds operators and static types. mypy never checks the
 bound of a self type, so each operator takes `Of` an element type as its self, of `accel/ast/handles/elements.py`
-(design section 2): `bool + bool` and `int / int` are errors for mypy as well as at run time.
+(docs/ast.md, "Static types"): `bool + bool` and `int / int` are errors for mypy as well as at run time.
 """
 
 from __future__ import annotations

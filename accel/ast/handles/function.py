@@ -2,7 +2,7 @@
 
 In: what the user passes to a combinator, and the types of its parameters. Out: `Function`. Raises `AccelTypeError` for
 results that are no `Exp`, and `AccelStagingError` where an array computation depends on a scalar variable (nested
-parallelism, design section 2).
+parallelism: docs/ast.md, "Two levels").
 """
 
 from __future__ import annotations

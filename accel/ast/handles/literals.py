@@ -2,7 +2,7 @@
 
 In: what a user wrote where an `Exp` could stand, handles already replaced by their nodes: a node, a Python number, a NumPy
 scalar, a Python tuple of such; anything else is refused. Out: scalar nodes.
-The rules are design section 2's: a Python number that does not fit its type is an `AccelTypeError`, a NumPy scalar must
+The rules (docs/ast.md, "Numbers"): a Python number that does not fit its type is an `AccelTypeError`, a NumPy scalar must
 have exactly that type, and a number that meets nothing is i64, f64, c128 or bool.
 """
 

@@ -1,4 +1,4 @@
-"""The meaning of every scalar operator, once for all stages and backends (design section 8; docs/scalars.md).
+"""The meaning of every scalar operator, once for all stages and backends (docs/scalars.md).
 
 In: an operator, the types of its operands and of its result, and operands as Python numbers: bool, int, or float (an
 f16 or f32 is a float that the type represents exactly). Out: the result, likewise. Every operator is total: no operand

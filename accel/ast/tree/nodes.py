@@ -1,7 +1,7 @@
 """The nodes of programs: plain data under the handles `Exp` (scalars) and `Acc` (arrays).
 
 In: built by the combinators. Out: read by `accel/labelled/`. Sharing is Python's object identity, so nodes compare by
-identity and every walk memoises by node (design section 2). A `repr` would unfold all sharing: `text.py` prints them.
+identity and every walk memoises by node. A `repr` would unfold all sharing: `text.py` prints them.
 
 A scalar node's `type` is an element type, so tuples are still whole here; `labelled` flattens them. An array node has `types`,
 one for each result; nodes with several (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are seen through `Result`.

@@ -1,8 +1,7 @@
 """The scalar operators: one list for all stages, with what each takes and gives.
 
-Meaning is fixed once, in `accel/ast/meaning/semantics.py` (the reference); `backends/llvm/scalar.py` and
-`backends/opencl/code/scalar.py` print the same meaning. All are total: no operand traps or gives an undefined value
-(design section 8; notes on why nothing may be inherited from LLVM).
+Meaning is fixed once, in `accel/ast/meaning/semantics.py` (the reference), and `backends/llvm/scalar_code/scalar.py` and
+`backends/opencl/code/scalar.py` print it. All are total: no operand traps or gives an undefined value (docs/scalars.md).
 """
 
 from __future__ import annotations

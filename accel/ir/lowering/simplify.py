@@ -1,6 +1,6 @@
 """Clean-up of a draft before its statements are ordered: copies are named through, and what is unused is dropped.
 
-Fused code does not compute what is not asked for (design section 8), so a dead statement goes even if it could raise.
+Fused code does not compute what is not asked for (docs/errors.md), so a dead statement goes even if it could raise.
 """
 
 from __future__ import annotations

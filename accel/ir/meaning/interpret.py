@@ -30,7 +30,7 @@ RunNest: TypeAlias = Callable[[Nest, Environment], None]
 def interpret(program: Program, arguments: Sequence[HostArray], run: RunNest = run_nest) -> list[HostArray]:
     """The program's results for `arguments`, fresh arrays. `run` runs its nests: in their own order, unless told otherwise.
 
-    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as docs/errors.md says.
     """
     environment = Environment.of_call(program, arguments)
     _run(program, environment, run)

@@ -66,7 +66,7 @@ Folder: TypeAlias = Callable[[Sequence[Element]], Element]
 def interpret(program: Program, arguments: Sequence[HostArray], checks: Checks = "bounds") -> list[HostArray]:
     """The program's results for `arguments`, fresh arrays.
 
-    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says, with all `checks` also
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as docs/errors.md says, with all `checks` also
     `AccelNaNError` and `AccelZeroDivisionError`: see `nans.py` and `divisions.py`.
     """
     environment = Environment.of_call(program, arguments)

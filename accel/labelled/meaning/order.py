@@ -1,4 +1,4 @@
-"""The order in which folds and scans combine their elements (design section 8; docs/order.md), as reference code.
+"""The order in which folds and scans combine their elements (docs/order.md), as reference code.
 
 Every backend gives these bits. `combine` takes and gives one value of any kind (a tuple of leaves, usually); the
 element visited earlier comes first.

@@ -1,7 +1,7 @@
 """Barriers that keep loops of a size that compilers like: no chain of fusible operations grows beyond a limit.
 
 Compiling a loop takes time quadratic in its operations. Where producers and consumers together would reach more than
-`LIMIT` scalar operations, the arrays between them go through `force` (design section 1).
+`LIMIT` scalar operations, the arrays between them go through `force`, which nothing fuses with.
 """
 
 from __future__ import annotations

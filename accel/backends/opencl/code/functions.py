@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.opencl.code.checks import is_open, may_not_end, misleads
+from accel.backends.opencl.code.checks import has_checks, is_open, may_not_end, misleads
 from accel.backends.opencl.code.naming import ERROR, element, extent_number, extent_text, index_text
 from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.scalar import expression
@@ -56,6 +56,10 @@ class Context:
         trusts = not misleads(nest)
         looks = not trusts or (self.features.stops and may_not_end(nest))
         return replace(self, trusts=trusts, looks=looks, bounded=bounded)
+
+    def has_record(self, nest: Nest) -> bool:
+        """Whether kernels of the nest whose code this is of get a record: they may raise the flag there, or look at it."""
+        return self.looks or has_checks(nest)
 
     def flagged(self, function: Function) -> bool:
         """Whether a function's code mentions the flag."""

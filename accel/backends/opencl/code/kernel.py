@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
 from accel.ast.tree.operators import Operator
-from accel.backends.opencl.code.checks import has_checks
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.naming import ERROR, Parameters, array_name, parameters
 from accel.backends.opencl.code.spelling import c_type
@@ -299,7 +298,7 @@ class Scaffold:
         self._axes: set[Product] = set() if whole is None else whole._axes
         self.unless: tuple[Choice, ...] = ()
         self._divides = _divides_in_loops(nest)
-        self._checked: bool = has_checks(nest) or self.context.looks if whole is None else whole._checked
+        self._checked: bool = self.context.has_record(nest) if whole is None else whole._checked
 
     def part(self, nest: Nest, number: int) -> Scaffold:
         """That of a part of the nest."""

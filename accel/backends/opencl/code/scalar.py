@@ -1,4 +1,4 @@
-"""Every scalar operator in OpenCL C 1.2, with the meaning of `accel.ast.meaning.semantics` bit for bit (design section 8).
+"""Every scalar operator in OpenCL C 1.2, with the meaning of `accel.ast.meaning.semantics` bit for bit.
 
 In: an operator, types, and operands as C atoms: names or constants, so that they may be repeated. Out: an expression, and
 the helper functions that it calls, collected in a `Prelude`. Nothing is inherited from C where C leaves it open: divisors

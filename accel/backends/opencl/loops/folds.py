@@ -1,4 +1,4 @@
-"""Folds of everything that a loop visits: a work-group for each block of 4096 elements (design section 8).
+"""Folds of everything that a loop visits: a work-group for each block of 4096 elements (docs/order.md).
 
 Each lane walks through its elements in order, then lanes join; `join.py` does the rest, or the group itself if it is the only
 one. States that need other lanes get a kernel of their own, with only the statements that lead to them.

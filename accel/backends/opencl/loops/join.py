@@ -1,6 +1,6 @@
 """Blocks leave partial results; one work-item joins them and runs what stands after the loop.
 
-Blocks join in adjacent pairs, level by level, and the seed is combined last, on the left (design section 8).
+Blocks join in adjacent pairs, level by level, and the seed is combined last, on the left (docs/order.md).
 """
 
 from __future__ import annotations

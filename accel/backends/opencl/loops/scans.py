@@ -1,4 +1,4 @@
-"""Loops whose states are read while they run: reduce, then scan (design section 8).
+"""Loops whose states are read while they run: reduce, then scan (docs/order.md).
 
 The loop is cut into blocks. First each block finds what it adds to a running state; then one work-item carries these totals
 through the blocks, left to right; then every block runs again, each state resumed where the blocks before it end, and

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.checks import has_checks
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import (
     ERROR_PARAMETER,
@@ -204,7 +203,8 @@ class _Series:
                 self._nest(nest, schedule, context, held)
         local = frozenset(memory.passed)
         found = parameters(series.nests, local)
-        checked = any(map(has_checks, series.nests)) or any(context.looks for context in self._contexts)
+        contexts = zip(self._contexts, series.nests, strict=True)
+        checked = any(context.has_record(nest) for context, nest in contexts)
         declared = [*found.declarations, *([ERROR_PARAMETER] if checked else [])]
         text = kernel_text(f"{fixed_group(GROUP)}void {name}", declared, writer.text)
         known = self._contexts[0].kernels.setdefault(anonymous(text), name)
