@@ -27,6 +27,7 @@ from accel.ast.tree.nodes import (
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ComplexType, MaybeType
 from accel.ast.tree.walk import operands, postorder
+from accel.errors import AccelInternalError
 
 Text: TypeAlias = tuple[str, int]
 """A text, and how strongly its outermost operator binds."""
@@ -201,7 +202,7 @@ def _node(node: ScalarNode, texts: Mapping[ScalarNode, Text], names: Names) -> T
         case ShapeOf(array):
             return f"{names.arrays[array]}.shape", _CALL
         case While():
-            raise AssertionError("loops are written by _loop")
+            raise AccelInternalError("loops are written by _loop")
         case _:
             assert_never(node)
 

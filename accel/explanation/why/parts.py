@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
+from accel.errors import AccelInternalError
 from accel.explanation.naming.turns import is_iterate
 from accel.explanation.why.reasons import operation_name
 from accel.fusedast import nodes as fusedast
@@ -79,7 +80,7 @@ def _halves(binding: Binding) -> tuple[tuple[str, labelled.Program], tuple[str, 
         case labelled.Awhile(condition, body):
             return ("while", condition), ("do", body)
         case other:
-            raise AssertionError(f"{type(other).__name__} has no sub-programs")
+            raise AccelInternalError(f"{type(other).__name__} has no sub-programs")
 
 
 def plans(whole: Plan) -> Iterator[Plan]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from accel.errors import AccelInternalError
 from accel.ir import mentions
 from accel.ir.mentions import pruned
 from accel.ir.nodes import Level, LoopBody, Nest, OneToOne, Operand, Stream
@@ -81,7 +82,7 @@ def _dependences(
             case Compute(out, _, some) | Load(out, _, some):
                 of[out] = nothing.union(*(of.get(operand, nothing) for operand in some))
             case _:
-                raise AssertionError("functions that are taken apart are straight")
+                raise AccelInternalError("functions that are taken apart are straight")
     return of
 
 

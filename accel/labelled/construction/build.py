@@ -17,6 +17,7 @@ from functools import partial
 from accel.ast.tree import nodes as ast
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter
 from accel.ast.tree.types import leaves
+from accel.errors import AccelInternalError
 from accel.labelled import nodes, programs
 from accel.labelled.array import Shape
 from accel.labelled.construction import regions
@@ -156,7 +157,7 @@ def _fill_inner(scope: Scope) -> None:
 def _values(node: ArrayNode, scope: Scope) -> tuple[Value, ...]:
     match node:
         case ast.Use() | ArrayParameter():
-            raise AssertionError(f"an array parameter at {node.where} belongs to no function or loop around it")
+            raise AccelInternalError(f"an array parameter at {node.where} belongs to no function or loop around it")
         case ast.Acond():
             return acond(node, scope, _fill_inner)
         case ast.Awhile():

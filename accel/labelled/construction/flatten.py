@@ -26,6 +26,7 @@ from accel.ast.tree.nodes import (
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ComplexType, ElementType, MaybeType, ScalarType, TupleType, leaves
 from accel.ast.tree.walk import postorder
+from accel.errors import AccelInternalError
 from accel.labelled import scalar
 from accel.labelled.array import Array, Shape
 from accel.labelled.construction import regions
@@ -91,7 +92,7 @@ def offset(of: ElementType, position: int) -> int:
         case MaybeType() | ComplexType():
             return position
         case ScalarType():
-            raise AssertionError("a scalar has no items")
+            raise AccelInternalError("a scalar has no items")
         case _:
             assert_never(of)
 
@@ -122,7 +123,7 @@ class _Code:
             if (node, place) in self._values:
                 return self._values[node, place]
             place = place.parent
-        raise AssertionError(f"no value for {type(node).__name__} here: a parameter of another function?")
+        raise AccelInternalError(f"no value for {type(node).__name__} here: a parameter of another function?")
 
     def statements(self, region: _Region) -> tuple[Statement, ...]:
         statements: list[Statement] = []

@@ -14,7 +14,7 @@ from accel.ast.handles.extents import require_extents, unequal
 from accel.ast.tree.nodes import ArrayNode, ScalarNode
 from accel.ast.tree.nodes import Function as AstFunction
 from accel.ast.tree.types import ScalarType, leaves
-from accel.errors import Where
+from accel.errors import AccelInternalError, Where
 from accel.labelled import nodes, rewrite
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.construction import regions
@@ -94,7 +94,7 @@ class Scope:
             if found is not None:
                 return found
             region = region.parent
-        raise AssertionError(f"{type(node).__name__} at {node.where} has no value here")
+        raise AccelInternalError(f"{type(node).__name__} at {node.where} has no value here")
 
     def value(self, node: ArrayNode) -> Value:
         """The result of a node that has one."""

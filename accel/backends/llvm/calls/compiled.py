@@ -14,7 +14,7 @@ from accel.backends.llvm.calls.code import CallCode, dumps, loads
 from accel.backends.llvm.calls.spread import Function, Make, SpreadCalls, Spreads, spreads_of
 from accel.backends.llvm.machine.rows import all_with_rows
 from accel.backends.residence import on_host
-from accel.errors import AccelDeviceError, here
+from accel.errors import AccelDeviceError, AccelInternalError, here
 from accel.support.forks import load
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _list(found: object) -> list[HostArray]:
         case np.ndarray():
             return [found]
         case _:
-            raise AssertionError("a call gives arrays")
+            raise AccelInternalError("a call gives arrays")
 
 
 class _Taking:

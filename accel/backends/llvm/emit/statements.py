@@ -12,6 +12,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
 from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.sites import IndexSite
+from accel.errors import AccelInternalError
 from accel.ir.flow import made
 from accel.ir.nodes import (
     Guard,
@@ -176,7 +177,7 @@ class Statements:
                 self._scatter(statement, self._functions, memory, streams.values([*statement.index, *statement.values]))
                 return []
             case ManyToOne():
-                raise AssertionError("steps are made by the loop that carries the state")
+                raise AccelInternalError("steps are made by the loop that carries the state")
             case _:
                 assert_never(statement)
 

@@ -17,6 +17,7 @@ from accel.backends.llvm.scalar_code.division.floats import by_constant, by_regi
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
+from accel.errors import AccelInternalError
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant
 from accel.support.dataclass import dataclass
@@ -170,7 +171,7 @@ class Writer:
             case Fixed(constant):
                 return constant_text(constant)
             case Lanes() | Progression() | Packed() | Near() | Digit() | Bent():
-                raise AssertionError(f"{value} differs between lanes")
+                raise AccelInternalError(f"{value} differs between lanes")
             case _:
                 assert_never(value)
 

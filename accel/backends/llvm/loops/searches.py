@@ -17,6 +17,7 @@ from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Value, Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.records import Record
+from accel.errors import AccelInternalError
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Stream
 from accel.labelled.array import Extent
@@ -122,4 +123,4 @@ def no_step(
     statement: ManyToOne, values: Sequence[Value], active: str | None
 ) -> tuple[Sequence[Value], Sequence[Value]]:
     """The step of loops whose steps stand elsewhere."""
-    raise AssertionError(f"{statement} is what the loop stands for")
+    raise AccelInternalError(f"{statement} is what the loop stands for")

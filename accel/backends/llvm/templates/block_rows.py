@@ -15,6 +15,7 @@ from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
 from accel.backends.llvm.text.words import STREAMING
+from accel.errors import AccelInternalError
 from accel.ir.nodes import Write
 from accel.labelled.array import Array
 from accel.schedule.templates.blocks import Blocks
@@ -137,4 +138,4 @@ class Rows:
 
 
 def _no_step(*_: object) -> NoReturn:
-    raise AssertionError("maps have no states")
+    raise AccelInternalError("maps have no states")

@@ -18,6 +18,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
+from accel.errors import AccelInternalError
 from accel.ir.nodes import For
 from accel.schedule.templates.cpu.positions import Positions, extents
 
@@ -86,7 +87,7 @@ class PositionLoops:
         outer = dict(levels.streams.made)
 
         def step(*_: object) -> tuple[Sequence[Value], Sequence[Value]]:
-            raise AssertionError("the loops have no states")
+            raise AccelInternalError("the loops have no states")
 
         def vector(mask: str | None) -> None:
             streams = Streams(memory, outer | digits.now())

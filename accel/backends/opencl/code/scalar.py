@@ -17,6 +17,7 @@ from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.spelling import c_type, integer, unsigned, wide
 from accel.backends.opencl.code.writer import SCALAR_LOOP
 from accel.backends.opencl.machine.features import Features
+from accel.errors import AccelInternalError
 
 
 def expression(
@@ -101,8 +102,10 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
             return f"{_integer_power(kind, prelude)}({a}, {arguments[1]})"
         case Operator.PHILOX:
             return f"{prelude.function('philox', PHILOX)}({', '.join(arguments)})"
-        case _:
+        case Operator.DIV | Operator.MOD | Operator.QUOT | Operator.REM:
             return f"{_division(operator, kind, prelude)}({a}, {arguments[1]})"
+        case _:
+            raise AccelInternalError(f"no operator {operator} on {kind}")
 
 
 def _complement(kind: ScalarType, a: str) -> str:
@@ -169,8 +172,10 @@ def _shift(operator: Operator, kind: ScalarType, a: str, amount: str) -> str:
             return f"{inside} ? ({own})({a} >> (int){amount}) : 0"
         case Operator.ROTATE_LEFT:
             return f"rotate({a}, ({own})((ulong){amount} & {width - 1}))"
-        case _:
+        case Operator.ROTATE_RIGHT:
             return f"rotate({a}, ({own})((0UL - (ulong){amount}) & {width - 1}))"
+        case _:
+            raise AccelInternalError(f"{operator} is no shift")
 
 
 def _count(operator: Operator, kind: ScalarType, a: str) -> str:
@@ -180,8 +185,10 @@ def _count(operator: Operator, kind: ScalarType, a: str) -> str:
             return f"(long)popcount(({bits}){a})"
         case Operator.COUNT_LEADING_ZEROS:
             return f"(long)clz(({bits}){a})"
-        case _:  # the bits below the lowest one, counted; of zero, all
+        case Operator.COUNT_TRAILING_ZEROS:  # the bits below the lowest one, counted; of zero, all
             return f"(long)popcount(({bits})({_complement(kind, a)} & ({bits})(({bits}){a} - 1)))"
+        case _:
+            raise AccelInternalError(f"{operator} is no count")
 
 
 # Floats.
@@ -232,7 +239,7 @@ def _float(operator: Operator, kind: ScalarType, arguments: Sequence[str], featu
         case Operator.MIN | Operator.MAX | Operator.MOD:
             return f"{_float_function(operator, kind, prelude)}({a}, {arguments[1]})"
         case _:
-            raise AssertionError(f"{operator} has no meaning on floats")
+            raise AccelInternalError(f"no operator {operator} on {kind}")
 
 
 _EXACT: Mapping[Operator, str] = {

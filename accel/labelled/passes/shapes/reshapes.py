@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
+from accel.errors import AccelInternalError
 from accel.labelled import programs
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Backpermute, Binding, Gather, Generate, Map, Program, Reshape
@@ -100,7 +101,7 @@ def _on_views(
         case Gather() as gathered:
             return replace(gathered, indices=inputs)
         case _:
-            raise AssertionError("nothing else moves")
+            raise AccelInternalError("nothing else moves")
 
 
 def _reindexed(function: Function, source: Binding, reshape: Binding, sizes: Sizes) -> Function:

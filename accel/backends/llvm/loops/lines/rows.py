@@ -15,6 +15,7 @@ from accel.backends.llvm.loops.lines.views import RowViews
 from accel.backends.llvm.loops.vectors.loop import VectorLoop
 from accel.backends.llvm.states.analysis import VectorPlan, plain_plan
 from accel.backends.llvm.text.code import memory_type
+from accel.errors import AccelInternalError
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Stream, Write
 from accel.labelled.scalar import constant
 from accel.schedule.nodes import Line, Lines
@@ -50,7 +51,7 @@ def _one(statements: Sequence[LoopBody], index: Stream, column: int, memory: Mem
     """One column, in scalar code that knows which."""
 
     def step(statement: ManyToOne, values: Sequence[Value], active: str | None) -> NoReturn:
-        raise AssertionError("the loop has no states")
+        raise AccelInternalError("the loop has no states")
 
     here = Streams(memory, dict(streams.made) | {index.name: Fixed(constant(I64, column))})
     written = Statements(Writer(memory.routine.code, 1), memory, here, step)

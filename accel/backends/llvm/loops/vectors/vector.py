@@ -17,6 +17,7 @@ from accel.backends.llvm.loops.vectors.parts import RowPart, narrower
 from accel.backends.llvm.states.accumulators import Accumulator, Unit
 from accel.backends.llvm.states.analysis import PhasePlan, VectorPlan
 from accel.backends.llvm.text.code import memory_type
+from accel.errors import AccelInternalError
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
 from accel.labelled.array import Array
@@ -125,7 +126,7 @@ class Vectors:
         """Iterations of a loop without states, in scalar code."""
 
         def step(statement: ManyToOne, values: Sequence[Value], active: str | None) -> NoReturn:
-            raise AssertionError("the loop has no states")
+            raise AccelInternalError("the loop has no states")
 
         with self.routine.advance(position, limit, 1) as at:
             streams = Streams(self._outer_memory, dict(self._outer.made) | {self._loop.index.name: Uniform(at, I64)})

@@ -20,6 +20,7 @@ from accel.backends.llvm.states.accumulators import Tools, Unit
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
 from accel.backends.sites import EmptySite
+from accel.errors import AccelInternalError
 from accel.ir import flow
 from accel.ir.nodes import (
     For,
@@ -216,4 +217,4 @@ def no_step(
     statement: ManyToOne, values: Sequence[Value], active: str | None
 ) -> tuple[Sequence[Value], Sequence[Value]]:
     """Nothing is stepped behind the folds."""
-    raise AssertionError(f"{statement} stands behind the folds of segments")
+    raise AccelInternalError(f"{statement} stands behind the folds of segments")

@@ -12,6 +12,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.templates.strips.accumulators import Row, Strip
+from accel.errors import AccelInternalError
 from accel.ir import flow
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, State, Stream
 from accel.schedule.templates.columns import inside
@@ -139,4 +140,4 @@ class StripStatements:
 
 def no_step(statement: ManyToOne, values: Sequence[Value], mask: str | None) -> tuple[Sequence[Value], Sequence[Value]]:
     """Where no state is stepped."""
-    raise AssertionError("a level's states are stepped in its loop or after it, and differ between columns")
+    raise AccelInternalError("a level's states are stepped in its loop or after it, and differ between columns")

@@ -17,6 +17,7 @@ from accel.backends.llvm.templates.tile.odd import OddFloats
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
+from accel.errors import AccelInternalError
 from accel.ir.nodes import ManyToOne
 
 TOGETHER = 16
@@ -255,4 +256,4 @@ class Packing:
 
 def no_step(statement: ManyToOne, values: Sequence[Value], mask: str | None) -> tuple[Sequence[Value], Sequence[Value]]:
     """For statements among which there is no step."""
-    raise AssertionError(f"{statement.state} is stepped in tiles")
+    raise AccelInternalError(f"{statement.state} is stepped in tiles")
