@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.bounds import any_narrow_reaches
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host

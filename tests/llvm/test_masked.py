@@ -10,7 +10,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import F32, F64, I8, ScalarType
-from accel.backends.llvm.emit.masked import masked_load
+from accel.backends.llvm.emit.lanes.masked import masked_load
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code
 from tests.guard_pages import PAGE, guarded

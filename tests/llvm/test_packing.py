@@ -9,7 +9,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import ScalarType
-from accel.backends.llvm.emit import packing
+from accel.backends.llvm.emit.lanes import packing
 from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host

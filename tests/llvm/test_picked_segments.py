@@ -14,7 +14,7 @@ from llvmlite import binding
 
 import accel as A
 from accel.ast.tree.types import ScalarType
-from accel.backends.llvm.emit import picking
+from accel.backends.llvm.emit.lanes import picking
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.segments.few_scans import Row
 from accel.backends.llvm.states.segments.few_segments import InLanes

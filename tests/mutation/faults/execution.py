@@ -287,7 +287,7 @@ FAULTS = (
     ),
     Fault(
         "rows whose elements are apart are read beyond their last one",
-        "backends/llvm/emit/stepping.py",
+        "backends/llvm/emit/lanes/stepping.py",
         "min(row * lanes, (step - 1) * (lanes - 1))",
         "row * lanes",
         (f"{_SPREADS}::test_nothing_before_and_behind_the_elements_is_read",),

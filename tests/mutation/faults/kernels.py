@@ -326,7 +326,7 @@ FAULTS = (
     ),
     Fault(
         "what a table of AVX2 moves to the front is what is not kept",
-        "backends/llvm/emit/packing.py",
+        "backends/llvm/emit/lanes/packing.py",
         "key=lambda lane: not mask >> lane & 1",
         "key=lambda lane: mask >> lane & 1",
         ("tests/llvm/test_packing.py",),

@@ -303,7 +303,7 @@ FAULTS = (
     ),
     Fault(
         "of longer pieces of rows 16 bytes stay where they are",
-        "backends/llvm/emit/transpose.py",
+        "backends/llvm/emit/lanes/transpose.py",
         "interleaved(code, type_, count, column, within) for column",
         "column for column",
         ("tests/llvm/test_bands.py::test_transposes_of_several_blocks",),

@@ -1,9 +1,12 @@
-"""Places in lanes that are side by side, or a step apart, but in vectors where a clamp, a remainder or a choice bends them.
+"""Bent places: indices whose lanes are side by side, or a step apart, in all vectors but those where an operator bends them.
 
-In: an operator on places, and reads there. Out: `Bent` values, which say by a scalar whether lanes are side by side, and reads
-that are plain vector loads where they are. Loops that are split into an inside and edges have no such places in the inside; but
-how far edges go may be known at launch only, as of `xs[min(i + r, n - 1)]`, or differ between the turns of a loop in the lanes,
-as in folds of windows.
+Of `xs[min(i + r, n - 1)]` the lanes from i on ask for i + r, i + r + 1, …: a plain vector load, in all vectors but the last
+ones, where some lanes ask for n - 1. Remainders, choices and other clamps bend places likewise. So one scalar comparison for a
+vector says whether its lanes are *even*, that is so many elements from each other as the place says.
+
+In: an operator on places, and reads there. Out: `Bent` values, and reads that branch on that scalar. Loops that are split into
+an inside and edges have no such places in the inside. But how far edges go may be known at launch only, as here, or differ
+between the turns of a loop in the lanes, as in folds of windows.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
+from accel.backends.llvm.emit.lanes.stepping import MOST
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.stepping import MOST
-from accel.backends.llvm.emit.values import Bent, Fixed, Progression, Value, Writer
+from accel.backends.llvm.emit.values import Bent, Fixed, Progression, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.ir import mentions
 from accel.labelled.array import Array, Extent
@@ -29,7 +33,8 @@ _BEND = frozenset(
 """Operators that leave places side by side in most vectors if all but one of their operands are the same in all lanes."""
 
 _REMAINDERS = frozenset({Operator.MOD, Operator.REM})
-"""Those of them that leave places side by side in their first period only: by an extent, since loops are rarely longer."""
+"""Those of them that are even in their first period only, where they change nothing. That pays for remainders by an extent,
+since loops are rarely longer than that; by other numbers nearly every vector would be asked in vain."""
 
 DEEPEST = 8
 """How deep arguments of arguments go: what is deeper is computed in lanes at once."""

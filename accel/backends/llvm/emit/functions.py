@@ -16,7 +16,8 @@ from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.alike import Differences, differences
 from accel.backends.llvm.emit.bends import bent, places, read
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.sites import IndexSite

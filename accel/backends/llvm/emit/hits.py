@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from accel.backends.llvm.emit.pairs import joined
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.lanes.pairs import joined
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.routine import Routine
 
 UNROLL = 4

@@ -9,7 +9,8 @@ from typing import TypeAlias, assert_never
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.sites import IndexSite
 from accel.errors import AccelInternalError

@@ -20,10 +20,11 @@ from typing import TypeAlias
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.hits import first_hit
+from accel.backends.llvm.emit.lanes.pairs import joined
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.pairs import joined
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.searches import is_harmless, no_step
 from accel.backends.llvm.loops.steps import Steps
 from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES

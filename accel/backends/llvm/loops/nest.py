@@ -14,7 +14,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.durations import duration
 from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, extremes
 from accel.backends.llvm.loops.lines import rows as lines

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.segments.group import has_lanes
 from accel.backends.llvm.text.code import register_type
 from accel.backends.llvm.text.frame import FrameView

@@ -14,7 +14,8 @@ from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.hits import first_hit
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.records import Record
 from accel.errors import AccelInternalError

@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.analysis import HEAVY, iteration_work
 from accel.backends.llvm.text.code import constant_text, memory_type
 from accel.backends.llvm.text.frame import FrameView

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.llvm.emit.values import Lanes, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Lanes, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.routine import WORD, Routine
 
 MOST = 32

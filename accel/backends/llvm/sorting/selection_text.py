@@ -14,8 +14,9 @@ from enum import IntEnum
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.hits import first_hit, first_lane
-from accel.backends.llvm.emit.pairs import joined
-from accel.backends.llvm.emit.values import Lanes, Uniform, Value, Writer
+from accel.backends.llvm.emit.lanes.pairs import joined
+from accel.backends.llvm.emit.values import Lanes, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.sorting.kept import Kept

@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Lanes, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import lanes as order_lanes

@@ -20,7 +20,8 @@ from typing import assert_never
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.code import register_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import WORD, Routine

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State
 from accel.labelled.meaning.order import BLOCK, lanes

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F16, F32, I8, I64, ScalarType
-from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State
 from accel.labelled.scalar import constant

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.packing import set_lanes
+from accel.backends.llvm.emit.lanes.packing import set_lanes
 from accel.backends.llvm.emit.values import Fixed, Lanes, Packed, Progression, Uniform, Value
 from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
 from accel.backends.llvm.states.records import Record

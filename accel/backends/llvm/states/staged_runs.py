@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from accel.backends.llvm.emit.lanes.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Value
 from accel.backends.llvm.states.accumulators import Tools
 from accel.backends.llvm.states.records import Record

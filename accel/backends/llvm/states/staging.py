@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.lanes.packing import set_lanes
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.packing import set_lanes
-from accel.backends.llvm.emit.values import Value, Writer
+from accel.backends.llvm.emit.values import Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.accumulators import Accumulator, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.pieces import Pieces, tiles_at
 from accel.backends.llvm.states.records import TILE_SLACK, Record

@@ -11,7 +11,8 @@ from typing import NoReturn
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
 from accel.backends.llvm.text.words import STREAMING

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.transpose import rows_at_once
+from accel.backends.llvm.emit.lanes.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText

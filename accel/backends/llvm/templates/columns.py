@@ -12,7 +12,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Digit, Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Digit, Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.launch import launch

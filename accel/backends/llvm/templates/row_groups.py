@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming

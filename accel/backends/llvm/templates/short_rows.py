@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.lanes.transpose import rows_at_once
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.transpose import rows_at_once
-from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import fold_in_chunks, leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import product
 
 from accel.ast.tree.types import I64, ScalarType
-from accel.backends.llvm.emit.transpose import PIECE, rows_at_once, strips, transposed_rows
+from accel.backends.llvm.emit.lanes.transpose import PIECE, rows_at_once, strips, transposed_rows
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.machine.processor import LINE

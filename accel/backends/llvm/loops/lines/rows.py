@@ -10,7 +10,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.lines.views import RowViews
 from accel.backends.llvm.loops.vectors.loop import VectorLoop
 from accel.backends.llvm.states.analysis import VectorPlan, plain_plan

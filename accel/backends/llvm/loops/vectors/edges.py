@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.vectors.parts import RowPart, last_vectors, may_repeat, narrower, own_end, row_inside
 from accel.backends.llvm.loops.vectors.vector import Vectors
 from accel.backends.llvm.states.accumulators import Unit

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.steps import Part, Steps
 from accel.backends.llvm.loops.vectors.edges import Edges
 from accel.backends.llvm.loops.vectors.parts import RowPart

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Uniform, Writer
+from accel.backends.llvm.emit.values import Uniform
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.analysis import Inside
 from accel.backends.llvm.text.code import Code
 from accel.ir.nodes import For, LoopBody, OneToMaybe, OneToOne, Read, Remap, Within, Write

@@ -11,7 +11,8 @@ from dataclasses import replace
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.vectors.parts import RowPart
 from accel.backends.llvm.loops.vectors.vector import Vectors
 from accel.backends.llvm.states.accumulators import Unit

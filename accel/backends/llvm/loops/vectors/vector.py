@@ -12,7 +12,8 @@ from typing import NoReturn
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
-from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.vectors.parts import RowPart, narrower
 from accel.backends.llvm.states.accumulators import Accumulator, Unit
 from accel.backends.llvm.states.analysis import PhasePlan, VectorPlan

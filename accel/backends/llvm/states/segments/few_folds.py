@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Step, Streams
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegments
 from accel.backends.llvm.states.segments.group import SegmentGroup, joined
 from accel.ir.nodes import ManyToOne, State

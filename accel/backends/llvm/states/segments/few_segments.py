@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I32, I64
-from accel.backends.llvm.emit.picking import picked, picked_from_one, picks
+from accel.backends.llvm.emit.lanes.picking import picked, picked_from_one, picks
+from accel.backends.llvm.emit.lanes.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
 from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.target import host

@@ -14,7 +14,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
-from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.states.accumulators import Tools, Unit
 from accel.backends.llvm.states.exact_scans import ExactScan

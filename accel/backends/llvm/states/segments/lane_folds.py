@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.values import Value, Writer
+from accel.backends.llvm.emit.values import Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.states.row_folds import RowFold
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State

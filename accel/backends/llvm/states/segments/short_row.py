@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
+from accel.backends.llvm.emit.lanes.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Progression, Value
 from accel.backends.llvm.states.segments.few_segments import place
 from accel.backends.llvm.states.segments.group import SegmentGroup, joined, statements_of

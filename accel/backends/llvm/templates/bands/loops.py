@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from accel.backends.llvm.emit.transpose import rows_at_once
+from accel.backends.llvm.emit.lanes.transpose import rows_at_once
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.machine.target import host

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Step, Streams
-from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.accumulators import Tools
 from accel.backends.llvm.states.outer_folds import OuterFolds

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import chunk_of, fold_in_chunks, run_chunks
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText

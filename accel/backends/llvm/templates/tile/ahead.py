@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.text.frame import Frame, FrameView

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Lanes, Value, Writer
+from accel.backends.llvm.emit.values import Lanes, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.element import brought
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel.ast.tree.types import F16, ScalarType
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.templates.tile.layout import Parameters, Word
 from accel.backends.llvm.templates.tile.plain import Odd, Odds
 from accel.backends.llvm.text.code import Code

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
+from accel.backends.llvm.emit.values import Fixed, Lanes, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Strip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.templates.tile.launch import put_batch
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.templates.tile.packed_nests.sizes import Sizes

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.tile.ahead import ask_for_results, asking
 from accel.backends.llvm.templates.tile.kernel import Kernel

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.launch import put_batch
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word

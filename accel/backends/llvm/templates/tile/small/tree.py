@@ -12,7 +12,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import matrices
 from accel.backends.llvm.templates.tile.element import brought

@@ -1,0 +1,1 @@
+"""LLVM text of vector registers and of rows of memory: it knows nothing of programs and their values."""
