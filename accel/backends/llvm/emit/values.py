@@ -109,8 +109,8 @@ class Digit:
 class Bent:
     """An i64 that is a progression in most vectors, as clamped places are in all but those at an end (`bends.py`).
 
-    Lane l holds what `operator` makes of `arguments`, which is written where that is asked for; where the i1 `even` holds, it is
-    `base + stride * l`. depth: of arguments in arguments."""
+    Lane l holds what `operator` makes of `arguments`, which is written where that is asked for; where the i1 `even` holds, that
+    is `base + stride * l`. depth: of arguments in arguments."""
 
     base: str
     stride: int
