@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import accel as A
 from accel import compile
 from tests.test_layers import MODULES, layer
+
+ROOT = Path(__file__).parents[1]
 
 MAP = A.__doc__ or ""
 CHAIN = re.compile(r"user's Python(?: -> \w+)+")
@@ -36,3 +39,19 @@ def test_no_file_needs_a_later_one() -> None:
 
 def test_the_spine_says_the_same() -> None:
     assert CHAIN.findall(MAP) == CHAIN.findall(compile.__doc__ or "")
+
+
+def test_the_table_of_stages_names_every_folder() -> None:
+    """Those of a stage in the stage's row, those below `accel/` anywhere on the page."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([\w/]+)` \| (.*) \|$", page, re.MULTILINE))
+    folders = {stage: [f.name for f in _folders(ROOT / "accel" / stage)] for stage in rows}
+    missing = [
+        f"{stage}/{name}" for stage, names in folders.items() for name in names if f"`{name}`" not in rows[stage]
+    ]
+    assert not [name for name in missing if name not in rows]
+    assert not [f.name for f in _folders(ROOT / "accel") if not re.search(rf"\b{f.name}\b", page)]
+
+
+def _folders(path: Path) -> list[Path]:
+    return [each for each in path.iterdir() if (each / "__init__.py").exists()]
