@@ -24,8 +24,9 @@ from accel.fusedast.nodes import (
 from accel.fusedast.walk import postorder
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array
+from accel.labelled.meaning.environment import Environment
 from accel.labelled.meaning.evaluate import HostArray
-from accel.labelled.meaning.interpret import Environment, run
+from accel.labelled.meaning.interpret import run
 from accel.labelled.nodes import Binding, Scatter
 
 
@@ -39,62 +40,62 @@ def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArra
     return environment.results(program.results)
 
 
-def _run(program: Program, env: Environment) -> None:
+def _run(program: Program, environment: Environment) -> None:
     for node in program.nodes:
-        _node(node, env)
+        _node(node, environment)
 
 
-def _node(node: Node, env: Environment) -> None:
+def _node(node: Node, environment: Environment) -> None:
     match node:
         case RootOfCluster(tree, results):
-            _cluster(tree, results, env)
+            _cluster(tree, results, environment)
         case Unfused(binding):
-            _evaluate(binding, env)
+            _evaluate(binding, environment)
         case UnfusedAcond(binding, condition, then, orelse):
-            branch = then if env.arrays[condition].item() else orelse
-            _run(branch, env)
-            env.learn(binding.arrays, [env.arrays[result] for result in branch.results])
+            branch = then if environment.arrays[condition].item() else orelse
+            _run(branch, environment)
+            environment.learn(binding.arrays, [environment.arrays[result] for result in branch.results])
         case UnfusedAwhile():
-            _repeat(node, env)
+            _repeat(node, environment)
         case _:
             assert_never(node)
 
 
-def _evaluate(binding: Binding, env: Environment) -> None:
-    run(labelled.Program((), (binding,), ()), env)
+def _evaluate(binding: Binding, environment: Environment) -> None:
+    run(labelled.Program((), (binding,), ()), environment)
 
 
-def _cluster(tree: Tree, results: Sequence[Array], env: Environment) -> None:
+def _cluster(tree: Tree, results: Sequence[Array], environment: Environment) -> None:
     """Halves in order; a Vertical's arrays vanish after its second half, and at the end all but the results."""
     made: set[Array] = set()
     for node in postorder(tree):
         match node:
             case LeafOfCluster(binding):
-                _evaluate(binding, env)
+                _evaluate(binding, environment)
                 made.update(binding.arrays)
                 if isinstance(binding.operation, Scatter):
                     made.update(binding.operation.destinations)
             case Vertical(arrays=gone) | Diagonal(discarded=gone):
                 for array in gone:
-                    del env.arrays[array]
+                    del environment.arrays[array]
             case Horizontal():
                 pass
             case _:
                 assert_never(node)
     for array in made.difference(results):
-        env.arrays.pop(array, None)
+        environment.arrays.pop(array, None)
 
 
-def _repeat(node: UnfusedAwhile, env: Environment) -> None:
+def _repeat(node: UnfusedAwhile, environment: Environment) -> None:
     asked = [leaf for parameter in node.condition.parameters for leaf in parameter]
     changed = [leaf for parameter in node.body.parameters for leaf in parameter]
-    state = [env.arrays[array] for array in node.initial]
+    state = [environment.arrays[array] for array in node.initial]
     while True:
-        env.learn(asked, state)
-        _run(node.condition, env)
-        if not env.arrays[node.condition.results[0]].item():
+        environment.learn(asked, state)
+        _run(node.condition, environment)
+        if not environment.arrays[node.condition.results[0]].item():
             break
-        env.learn(changed, state)
-        _run(node.body, env)
-        state = [env.arrays[result] for result in node.body.results]
-    env.learn(node.binding.arrays, state)
+        environment.learn(changed, state)
+        _run(node.body, environment)
+        state = [environment.arrays[result] for result in node.body.results]
+    environment.learn(node.binding.arrays, state)

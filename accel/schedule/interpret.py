@@ -18,7 +18,7 @@ from accel.ir import flow, mentions
 from accel.ir.meaning.nest_run import Accumulated, Body, Combine, Run, Running
 from accel.ir.nodes import Level, LoopBody, LoopDirection, ManyToOne, OneToOne, State, Stream
 from accel.labelled.array import Extent
-from accel.labelled.meaning.interpret import Environment
+from accel.labelled.meaning.environment import Environment
 from accel.labelled.meaning.order import lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import Constant
@@ -33,12 +33,12 @@ Numbers = tuple[int, ...]
 """Which iteration of each loop, outermost first, counted as they run in the nest."""
 
 
-def run_scheduled(schedule: Schedule, env: Environment, parameters: Mapping[str, int]) -> Mapping[str, int]:
+def run_scheduled(schedule: Schedule, environment: Environment, parameters: Mapping[str, int]) -> Mapping[str, int]:
     """Run a nest whose arrays are allocated; gives for each fold how many partial results were kept at once at most.
 
     Raises `AccelIndexError` and `AccelValueError` as the nest does; where several checks fail, of the first that is visited.
     """
-    visit = _Visit(schedule, env, parameters)
+    visit = _Visit(schedule, environment, parameters)
     visit.all()
     return visit.kept
 
@@ -54,12 +54,12 @@ class _Scope:
 
 
 class _Visit(Body):
-    def __init__(self, schedule: Schedule, env: Environment, parameters: Mapping[str, int]) -> None:
+    def __init__(self, schedule: Schedule, environment: Environment, parameters: Mapping[str, int]) -> None:
         lines = () if schedule.shared is None else schedule.shared.lines
-        env.arrays.update(
-            {line.array: np.empty(env.shape(line.array.shape), line.array.element.dtype) for line in lines}
+        environment.arrays.update(
+            {line.array: np.empty(environment.shape(line.array.shape), line.array.element.dtype) for line in lines}
         )
-        super().__init__(schedule.visited, env)
+        super().__init__(schedule.visited, environment)
         self._schedule, self._parameters = schedule, parameters
         self._levels: list[Level] = list(mentions.levels(schedule.visited))
         self._loops = loops(schedule.nest)
@@ -73,7 +73,9 @@ class _Visit(Body):
         self._packs = _packed(schedule)
         self._inside = self._inner(schedule.inside)
         self._lines = lines
-        self._functions.update({id(line.element.function): env.function(line.element.function) for line in lines})
+        self._functions.update(
+            {id(line.element.function): environment.function(line.element.function) for line in lines}
+        )
         self._rows: dict[Numbers, Sequence[Sequence[Value]]] = {}
         self._memory: dict[tuple[int, Numbers], Mapping[str, Value]] = {}
         self.kept: dict[str, int] = {}

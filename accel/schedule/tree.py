@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from accel.errors import AccelInternalError
 from accel.ir.meaning.nest_run import Combine
-from accel.labelled.meaning.interpret import Element
+from accel.labelled.meaning.environment import Element
 from accel.labelled.meaning.order import BLOCK
 from accel.support.dataclass import dataclass
 

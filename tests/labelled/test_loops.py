@@ -15,6 +15,7 @@ from accel.ast.tree.types import F64, I64
 from accel.errors import AccelIndexError, AccelShapeError, AccelValueError
 from accel.labelled import programs
 from accel.labelled.meaning import interpret
+from accel.labelled.meaning.environment import Environment
 from accel.labelled.nodes import Awhile, Binding, Program
 from tests.labelled.programs import AnyAcc, AnyArray, built, parameter, program, program_text, run, same, use
 
@@ -47,7 +48,7 @@ def runs(results: Sequence[AnyAcc], monkeypatch: pytest.MonkeyPatch) -> tuple[Co
     seen: Counter[str] = Counter()
     bind = interpret._bind
 
-    def counting(binding: Binding, environment: interpret.Environment) -> None:
+    def counting(binding: Binding, environment: Environment) -> None:
         seen[getattr(binding.operation, "name", type(binding.operation).__name__)] += 1
         bind(binding, environment)
 

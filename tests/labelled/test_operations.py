@@ -16,7 +16,8 @@ from accel.ast.tree.leaves import to_host
 from accel.errors import AccelError
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array
-from accel.labelled.meaning.interpret import Environment, run
+from accel.labelled.meaning.environment import Environment
+from accel.labelled.meaning.interpret import run
 from accel.labelled.nodes import (
     Backpermute,
     Binding,

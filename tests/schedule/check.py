@@ -11,8 +11,8 @@ from accel.errors import AccelError
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Nest, Program
 from accel.labelled.array import Extent
+from accel.labelled.meaning.environment import Environment
 from accel.labelled.meaning.evaluate import HostArray
-from accel.labelled.meaning.interpret import Environment
 from accel.labelled.scalar import Constant
 from accel.schedule.interpret import run_scheduled
 from accel.schedule.live import live

@@ -15,7 +15,7 @@ from accel.errors import AccelError, AccelInternalError
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Nest
-from accel.labelled.meaning.interpret import Element, Environment
+from accel.labelled.meaning.environment import Element, Environment
 from accel.labelled.meaning.order import fold
 from accel.schedule import rules
 from accel.schedule.interpret import run_scheduled

@@ -12,7 +12,7 @@ import accel as A
 from accel.ir.meaning.interpret import interpret
 from accel.ir.meaning.nest_run import run_nest
 from accel.ir.nodes import Nest
-from accel.labelled.meaning.interpret import Environment
+from accel.labelled.meaning.environment import Environment
 from accel.schedule.interpret import run_scheduled
 from accel.schedule.machine import WorkItems
 from accel.schedule.rules import original, reverse

@@ -35,8 +35,9 @@ from accel.ir.nodes import (
 from accel.ir.positions import needed_inside
 from accel.labelled.array import Array, Extent
 from accel.labelled.meaning import faults, order
+from accel.labelled.meaning.environment import Element, Environment
 from accel.labelled.meaning.evaluate import Prepared
-from accel.labelled.meaning.interpret import Element, Environment, Folder, folder
+from accel.labelled.meaning.reductions import Folder, folder
 from accel.labelled.scalar import Constant, Function
 
 Combine: TypeAlias = Callable[[Element, Element], Element]
@@ -104,9 +105,9 @@ class Body:
     What a statement means is looked up when it first runs: see `prepared`.
     """
 
-    def __init__(self, nest: Nest, env: Environment) -> None:
-        self._env = env
-        self._functions: dict[int, Prepared] = {id(f): env.function(f) for f in functions(nest)}
+    def __init__(self, nest: Nest, environment: Environment) -> None:
+        self._env = environment
+        self._functions: dict[int, Prepared] = {id(f): environment.function(f) for f in functions(nest)}
         self.streams: dict[str, Value] = {}
         self.states: dict[str, Accumulated] = {}
         self._folders: dict[str, Folder] = {}
@@ -352,6 +353,6 @@ class _Run(Body):
             self.finish(state)
 
 
-def run_nest(nest: Nest, env: Environment) -> None:
+def run_nest(nest: Nest, environment: Environment) -> None:
     """Run a nest whose arrays are allocated. Raises `AccelIndexError` and `AccelValueError`."""
-    _Run(nest, env).level(nest.body)
+    _Run(nest, environment).level(nest.body)

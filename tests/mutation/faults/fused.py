@@ -75,8 +75,8 @@ FAULTS = (
     Fault(
         "the evaluator takes the other branch",
         "fusedast/interpret.py",
-        "branch = then if env.arrays[condition].item() else orelse",
-        "branch = orelse if env.arrays[condition].item() else then",
+        "branch = then if environment.arrays[condition].item() else orelse",
+        "branch = orelse if environment.arrays[condition].item() else then",
         ("tests/ir/test_control.py",),
     ),
 )

@@ -341,7 +341,7 @@ FAULTS = (
     ),
     Fault(
         "the reference scans from the right with the operands of the left",
-        "labelled/meaning/interpret.py",
+        "labelled/meaning/reductions.py",
         "results = list(order.scan(visited, flipped if right else combine, seed))",
         "results = list(order.scan(visited, combine, seed))",
         (f"{_NUMPY}::test_scans_keep_the_sides_of_their_operands",),

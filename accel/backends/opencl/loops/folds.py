@@ -84,36 +84,15 @@ def _block(
     body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held], finish: frozenset[int] | None
 ) -> None:
     """The kernel. finish: what a group does that has the only block, by identity."""
-    writer, width, run = body.writer, kind.width, BLOCK // kind.width
-    shared = []
-    for number, each in enumerate(ends):
-        lanes = replace(each, values=f"lanes{number}", some=each.some and f"lanes{number}_some")
-        writer.line(f"__local {each.type.name} {lanes.values}[{width}];")
-        if lanes.some is not None:
-            writer.line(f"__local uchar {lanes.some}[{width}];")
-        shared.append(lanes)
+    writer, run = body.writer, BLOCK // kind.width
+    shared = [_in_group(writer, number, each, kind.width) for number, each in enumerate(ends)]
     writer.line("const int lane = get_local_id(0);")
     writer.line("const position_t place = get_group_id(0);")
     writer.line("const position_t block = place;")
     rows.enter(body)
     for each in ends:
         body.accumulator(each.state, Machine.PLAIN, "step" if each.some is None else None).begin(writer, None)
-    # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
-    begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
-    writer.line(f"const position_t begin = block * {BLOCK} + {begin};")
-    after = f"block * (position_t){BLOCK} + {count}" if kind.commutes else f"begin + (position_t){count}"
-    # Lanes of whole blocks have equally many elements, and compilers that make vectors of them need no masks.
-    writer.open(f"if (block * (position_t){BLOCK} + {BLOCK} <= {flat.total})")
-    with writer.block(f"for (int step = 0; step < {run}; ++step)", rolled=True):
-        writer.line(f"const position_t item = begin + step * {stride};")
-        flat.enter(body, "item")
-        body.level(flat.body)
-    writer.otherwise()
-    writer.line(f"const position_t stop = min({after}, {flat.total});")
-    with writer.block(f"for (position_t item = begin, step = 0; item < stop; item += {stride}, ++step)"):
-        flat.enter(body, "item")
-        body.level(flat.body)
-    writer.close()
+    _walk(body, flat, kind)
     for lanes in shared:
         accumulator = body.accumulators[lanes.state.name]
         writer.line(f"{lanes.values}[lane] = {accumulator.variable};")
@@ -135,6 +114,36 @@ def _block(
                 rows.enter(behind)
                 found = {each.state.name: each for each in shared if id(each.state) in finish}
                 write_results(behind, rows, flat, found, {}, "0", "1")
+
+
+def _in_group(writer: Writer, number: int, end: Held, width: int) -> Held:
+    """Where the lanes of a group leave what a state comes to."""
+    lanes = replace(end, values=f"lanes{number}", some=end.some and f"lanes{number}_some")
+    writer.line(f"__local {end.type.name} {lanes.values}[{width}];")
+    if lanes.some is not None:
+        writer.line(f"__local uchar {lanes.some}[{width}];")
+    return lanes
+
+
+def _walk(body: Body, flat: Flat, kind: Lanes) -> None:
+    """A lane walks through its elements of the block."""
+    writer, width, run = body.writer, kind.width, BLOCK // kind.width
+    # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
+    begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
+    writer.line(f"const position_t begin = block * {BLOCK} + {begin};")
+    after = f"block * (position_t){BLOCK} + {count}" if kind.commutes else f"begin + (position_t){count}"
+    # Lanes of whole blocks have equally many elements, and compilers that make vectors of them need no masks.
+    writer.open(f"if (block * (position_t){BLOCK} + {BLOCK} <= {flat.total})")
+    with writer.block(f"for (int step = 0; step < {run}; ++step)", rolled=True):
+        writer.line(f"const position_t item = begin + step * {stride};")
+        flat.enter(body, "item")
+        body.level(flat.body)
+    writer.otherwise()
+    writer.line(f"const position_t stop = min({after}, {flat.total});")
+    with writer.block(f"for (position_t item = begin, step = 0; item < stop; item += {stride}, ++step)"):
+        flat.enter(body, "item")
+        body.level(flat.body)
+    writer.close()
 
 
 def _join_lanes(writer: Writer, kind: Lanes, shared: Sequence[Held], there: str) -> None:
