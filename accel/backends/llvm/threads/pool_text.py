@@ -55,8 +55,14 @@ it works; more where it first has to leave the caller's own processor."""
 def pool_text(system: System, futex: int, *, x86: bool) -> str:
     """The module: `accel_run`, called by kernels. `futex` is a system call's number; `x86` is x86-64, else it is AArch64."""
     pause = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
-    declare = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
     environment = "call void @llvm.x86.sse.ldmxcsr(ptr @default_mxcsr)" if x86 else ""
+    text = _head(system, x86=x86) + _DRAIN + _worker(futex, pause, environment) + _START
+    return text + _together(futex) + _until_all_are_done(pause)
+
+
+def _head(system: System, *, x86: bool) -> str:
+    """What the functions below call."""
+    declare = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
     if x86:
         declare += "\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n@default_mxcsr = internal constant i32 8064"
     return f"""
@@ -80,6 +86,10 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 {signals_text(system)}
 {run_text()}
 {apart_text()}
+"""
+
+
+_DRAIN = f"""\
 ; Chunks of every participant's range, %me's first. %python is null in workers. Gives true if interrupted.
 define internal i1 @drain(i64 %me, ptr %python) #0 {{
 entry:
@@ -135,6 +145,12 @@ done:
   ret i1 false
 }}
 
+"""
+
+
+def _worker(futex: int, pause: str, environment: str) -> str:
+    """What a thread of the pool does: it waits for jobs, and takes its part in them."""
+    return f"""\
 define internal ptr @worker(ptr %mine) #0 {{
 entry:
   %mask = alloca [16 x i64]
@@ -198,6 +214,10 @@ leave:
 }}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
+"""
+
+
+_START = f"""\
 ; Threads for %count participants; gives how many there are.
 define internal i64 @start(i64 %count) #0 {{
 entry:
@@ -228,6 +248,12 @@ done:
   ret i64 %count
 }}
 
+"""
+
+
+def _together(futex: int) -> str:
+    """A job, up to where the caller has shared it out."""
+    return f"""\
 define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, double %time, ptr %python) #0 {{
 entry:
   %busyp = getelementptr i8, ptr @page, i64 128
@@ -297,6 +323,12 @@ wake:
   store atomic i32 %here, ptr %wokenp monotonic, align 4
   %w = call i64 (i64, ...) @syscall(i64 {futex}, ptr @page, i64 129, i32 2147483647)
   br label %work
+"""
+
+
+def _until_all_are_done(pause: str) -> str:
+    """The rest of `@together`: the caller works, too, then waits for the others; all ranges are emptied if one is to stop."""
+    return f"""\
 work:
   %stop = call i1 @drain(i64 0, ptr %python)
   %forks1 = load atomic i64, ptr %forksp monotonic, align 8

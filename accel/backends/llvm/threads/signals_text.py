@@ -23,7 +23,10 @@ def signals_text(system: System) -> str:
 
     `@interrupted` is called after chunks, `@accel_poll` by loops. Their `@page` holds when threads looked last.
     """
-    return f"""{_clock_text(system.clock)}
+    return f"{_clock_text(system.clock)}\n" + _ASKING + _LOOKING
+
+
+_ASKING = """\
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
@@ -32,7 +35,7 @@ declare i32 @PyGILState_Check()
 declare ptr @PyGILState_GetThisThreadState()
 
 ; With the GIL: lets Python handle signals; gives true if an exception is set, perhaps by @accel_poll.
-define internal i1 @raised() #0 {{
+define internal i1 @raised() #0 {
   %known = call ptr @PyErr_Occurred()
   %before = icmp ne ptr %known, null
   br i1 %before, label %yes, label %look
@@ -42,8 +45,11 @@ look:
   ret i1 %now
 yes:
   ret i1 true
-}}
+}
 
+"""
+
+_LOOKING = f"""\
 ; Whether it is time for a thread to look again, given its Python state; then that is noted.
 define internal i1 @due(ptr %thread) #0 {{
   %lastp = call ptr @looked(ptr %thread)
