@@ -65,6 +65,42 @@ def test_rows_are_in_order(platform: str, kind: str, monkeypatch: pytest.MonkeyP
 
 
 @each_platform
+@pytest.mark.parametrize("kind", ["float32", *[kind for kind in KINDS if kind != "float32"], "float16"])
+def test_the_first_of_long_rows_are_selected(platform: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the host nor passes over whole rows have a part in it: many are equal, so that places decide as well."""
+    monkeypatch.delattr(opencl, "sort_into")
+    monkeypatch.delattr(Sorter, "_passes")
+    on = taken_for_a_gpu(platform)
+    for seed, (shape, first) in enumerate([((ROW + 1,), 1), ((3, ROW + 9), 256), ((2, 5, 3000), 7), ((70_001,), 900)]):
+        with np.errstate(over="ignore"):
+            xs = data("float32" if kind == "float16" else kind, shape, seed).astype(kind)
+        given = A.use(xs)
+        values, places = A.topK(first, given)
+        _, ascending, descending = in_order(xs)
+        wanted = [np.take_along_axis(xs, descending, -1), descending, ascending]
+        found = sorted_by(on, [values, places, A.take(first, A.argsort(given))])
+        same(found, [np.ascontiguousarray(each[..., :first]) for each in wanted])
+
+
+@each_platform
+@pytest.mark.parametrize("kind", ["int32", "float64"])
+@pytest.mark.parametrize("what", ["equal", "rising", "random", "two values"])
+def test_selection_of_many_and_of_hardly_different_keys(platform: str, kind: str, what: str) -> None:
+    """Rounds go on through all bits of keys, and through those of places; what is kept may be more than a group sorts."""
+    n, rng = 30_011, np.random.default_rng(3)
+    xs = {
+        "equal": np.zeros(n),
+        "rising": np.arange(n) + 2.0**30,
+        "random": rng.integers(-(2**31), 2**31, n),
+        "two values": rng.integers(0, 2, n),
+    }[what].astype(kind)
+    on = taken_for_a_gpu(platform)
+    for first in (1, 300, 3000):
+        _, places = A.topK(first, A.use(xs))
+        same(sorted_by(on, [places]), [in_order(xs)[2][:first]])
+
+
+@each_platform
 @pytest.mark.parametrize("count", [100, ROW + 100])
 def test_tuples_are_compared_from_the_first_item_to_the_last(platform: str, count: int) -> None:
     xs, ys, zs = data("float32", (3, count)), data("int8", (3, count), 1), data("int64", (3, count), 2)
@@ -80,6 +116,8 @@ def test_in_pieces(platform: str) -> None:
     on.features = replace(on.features, most=1)
     for shape in [(2, 2 * CHUNK + 1), (900, 7)]:
         xs = data("int16", shape)
+        if shape[-1] > ROW:
+            same(sorted_by(on, [A.topK(9, A.use(xs))[1]]), [np.ascontiguousarray(in_order(xs)[2][..., :9])])
         same(sorted_by(on, [A.sort(A.use(xs)), A.argsort(A.use(xs))]), in_order(xs)[:2])
 
 

@@ -209,7 +209,7 @@ class _Kernels:
         """On GPUs by kernels (`accel/backends/opencl/sorting`), else on the host, by NumPy (`accel/backends/sorting.py`)."""
         if suits(shape, self._backend.features):
             with contextlib.suppress(MemoryError):  # that has room for one array more, or says what is too large
-                return self._backend.sorter.sort(keys, shape, places, descending)
+                return self._backend.sorter.sort(keys, shape, places, descending, first)
         rows = [self.download(key, element, shape, owned=False) for key, element in keys]
         result = np.empty(shape, np.int64 if places else rows[0].dtype)
         sort_into(result, rows, places, descending, first)

@@ -59,7 +59,7 @@ class SortKernel:
 
 def whole_rows(kinds: Sequence[ScalarType], places: bool, descending: bool) -> tuple[str, tuple[SortKernel, ...]]:
     """The text, and the kernel `rows`: (sources, result, length of a row, rows of a group, rows)."""
-    codes = [_code(kind, number, descending) for number, kind in enumerate(kinds)]
+    codes = [code_text(kind, number, descending) for number, kind in enumerate(kinds)]
     return _unit(codes, (_rows(kinds, places),))
 
 
@@ -71,7 +71,7 @@ def passes(kind: ScalarType, places: bool, descending: bool) -> tuple[str, tuple
     move: (keys, places, counts, totals, moved keys, their places, result, n, chunks, values of a group, shift, how keys are
     read, whether this is the last pass). Without places these, and the result, are buffers that nobody looks at.
     """
-    return _unit([_code(kind, 0, descending)], (_count(kind), _offsets(), _move(kind, places)))
+    return _unit([code_text(kind, 0, descending)], (_count(kind), _offsets(), _move(kind, places)))
 
 
 def _unit(codes: Sequence[str], kernels: tuple[SortKernel, ...]) -> tuple[str, tuple[SortKernel, ...]]:
@@ -83,7 +83,7 @@ AS_THEY_STAND, BY_PLACES, MOVED = range(3)
 been in passes; those that the pass before has moved."""
 
 
-def _code(kind: ScalarType, number: int, descending: bool) -> str:
+def code_text(kind: ScalarType, number: int, descending: bool) -> str:
     """A function that gives a key's bits in order: NaN is the greatest, zeros are equal."""
     word, sign = unsigned(kind), f"({unsigned(kind)})(({unsigned(kind)})1 << {8 * kind.bytes - 1})"
     writer = Writer()
@@ -100,7 +100,7 @@ def _code(kind: ScalarType, number: int, descending: bool) -> str:
     return f"static {word} code{number}({word} key) {{\n{writer.text}\n}}"
 
 
-def _body() -> Writer:
+def begun() -> Writer:
     """The beginning of a kernel: which work-item and which group of all this is."""
     writer = Writer()
     writer.line("const int lane = get_local_id(0);")
@@ -112,7 +112,7 @@ def _rows(kinds: Sequence[ScalarType], places: bool) -> SortKernel:
     sources = [f"const {unsigned(kind)}* source{number}" for number, kind in enumerate(kinds)]
     result = f"{'long' if places else unsigned(kinds[0])}* result"
     widest = max(kinds, key=lambda kind: kind.bytes)
-    writer = _body()
+    writer = begun()
     writer.line(f"__local {unsigned(widest)} keys[{ROW}];")
     local_memory(writer, ROW_EACH)
     writer.line("const uint first = group * own_rows, base = first * n;")
@@ -135,7 +135,7 @@ def _rows(kinds: Sequence[ScalarType], places: bool) -> SortKernel:
 
 def _chunk() -> Writer:
     """The beginning of a kernel whose groups have a chunk of a row each."""
-    writer = _body()
+    writer = begun()
     writer.line("const uint row = group / chunks, chunk = group % chunks, start = row * n;")
     writer.line(f"const uint base = chunk * {CHUNK};")
     writer.line(f"const int here = (int)min((uint){CHUNK}, n - base);")
@@ -160,7 +160,7 @@ def _count(kind: ScalarType) -> SortKernel:
 
 def _offsets() -> SortKernel:
     """Counts of some values of a row become how many stand before them among these; how many these have is a total."""
-    writer = _body()
+    writer = begun()
     writer.line("const uint end = values * chunks;")
     writer.line("__global uint* mine = counts + group * end;")
     add_up(writer, "mine", "end", "uint", "uint")

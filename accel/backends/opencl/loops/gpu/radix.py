@@ -71,7 +71,7 @@ BEFORE_TEXT = "\n".join(_BEFORE)
 """The function that the other lines call: what the work-items before this one have together, and what all have. Its memory may
 be used again after the next barrier."""
 
-_HELPER_MEMORY = f"__local uint16 vectors[{GROUP // _VECTOR + 1}];"
+HELPER_MEMORY = f"__local uint16 vectors[{GROUP // _VECTOR + 1}];"
 
 
 def local_memory(writer: Writer, each: int) -> None:
@@ -80,7 +80,7 @@ def local_memory(writer: Writer, each: int) -> None:
     writer.line("__local ushort* order = (__local ushort*)orders;")
     writer.line(f"__local ushort{DIGITS} tallies[{GROUP}];")
     writer.line("__local ushort* found = (__local ushort*)tallies;")
-    writer.line(_HELPER_MEMORY)
+    writer.line(HELPER_MEMORY)
 
 
 def unordered(writer: Writer, each: int) -> None:
@@ -129,7 +129,7 @@ def add_up(writer: Writer, counts: str, end: str, position: str, count: str) -> 
     """Turn so many counts into what stands before each of them; `before` becomes what all come to. The types are those of
     positions and of counts."""
     numbers = range(ADDED)
-    writer.line(_HELPER_MEMORY)
+    writer.line(HELPER_MEMORY)
     writer.line(f"{position} before = 0;")
     with writer.block(f"for ({position} base = 0; base < {end}; base += {ADDED * GROUP})", rolled=True):
         writer.line(f"const {position} first = base + lane * {ADDED};")
