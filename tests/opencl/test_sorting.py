@@ -13,6 +13,7 @@ from accel.backends.opencl import backend as opencl
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.loops.gpu.radix import CHUNK
 from accel.backends.opencl.machine.binaries import POCL
+from accel.backends.opencl.sorting import selector
 from accel.backends.opencl.sorting.sorter import Sorter
 from accel.backends.opencl.sorting.text import ROW
 from accel.backends.protocol import HostArray, compiled
@@ -85,8 +86,11 @@ def test_the_first_of_long_rows_are_selected(platform: str, kind: str, monkeypat
 @each_platform
 @pytest.mark.parametrize("kind", ["int32", "float64"])
 @pytest.mark.parametrize("what", ["equal", "rising", "random", "two values"])
-def test_selection_of_many_and_of_hardly_different_keys(platform: str, kind: str, what: str) -> None:
-    """Rounds go on through all bits of keys, and through those of places; what is kept may be more than a group sorts."""
+def test_selection_of_many_and_of_hardly_different_keys(
+    platform: str, kind: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is little room, rounds go on through all bits of keys, and of places; or more is kept than a group sorts."""
+    monkeypatch.setattr(selector, "LEAST_ROOM", 1)
     n, rng = 30_011, np.random.default_rng(3)
     xs = {
         "equal": np.zeros(n),

@@ -196,6 +196,20 @@ FAULTS = (
         (f"{_GPU}::test_sorts_have_a_pass_for_each_eight_bits",),
     ),
     Fault(
+        "the last of what is selected is not kept",
+        "backends/opencl/sorting/selection.py",
+        "key == key_bound && at <= place_bound",
+        "key == key_bound && at < place_bound",
+        (f"{_SORTING}::test_selection_of_many_and_of_hardly_different_keys",),
+    ),
+    Fault(
+        "a round counts what the one before has counted, too",
+        "backends/opencl/sorting/selection.py",
+        'writer.line("mine[k] = 0;")',
+        "pass",
+        (f"{_SORTING}::test_selection_of_many_and_of_hardly_different_keys",),
+    ),
+    Fault(
         "zeros of both signs are sorted apart",
         "backends/opencl/sorting/text.py",
         "size == 0 ? {sign} : ",
@@ -305,6 +319,13 @@ FAULTS = (
         "backends/opencl/loops/gpu/products/packed_tiles.py",
         "<< ({bits} - 1 - bit);\n  return",
         "<< bit;\n  return",
+        (f"{_PACKED_PRODUCTS}::test_products",),
+    ),
+    Fault(
+        "lanes of neighbouring results wait in one place",
+        "backends/opencl/loops/gpu/products/packed_tiles.py",
+        "(r * {self.shape.columns} + c) * {self.shape.group} + place]",
+        "r * {self.shape.group} + place]",
         (f"{_PACKED_PRODUCTS}::test_products",),
     ),
     Fault(

@@ -3,8 +3,8 @@
 In: a nest, and the tile in it (`accel/schedule/templates/tile.py`). Out: its schedules. A group has 64 by 64 results, a
 work-item 16 of them in registers. What rows and columns of the tile need is fetched for 16 elements of a lane at a time, and
 used by 64 columns or rows each. Lanes of the order run one after the other, those that join next to each other [Low et al.].
-Large products have larger tiles: 64 by 128, and 32 in the registers of a work-item. What their rows and columns need is made
-before, and lies in memory in the order in which tiles use it.
+Large products have 64 in the registers of a work-item (of 8 bytes 32), in groups of 64. What their rows and columns need is
+made before, and lies in memory in the order in which tiles use it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ DEPTH = 16
 PACKED_DEPTH = 8
 """The same of what was packed before, of which the next ones are on the way while these are combined."""
 
+PACKED_SIDE = 8
+"""Work-items along each side of such a tile: several groups have room on a processor of the device, which wait apart."""
+
+VECTOR_BYTES = 16
+"""What a work-item reads at once of that, so that neighbours read all banks of local memory."""
+
 MOST_STREAM_BYTES = 24
 """Of what a row and a column need for one element: of these a group fetches 16 for each of 64."""
 
@@ -39,13 +45,25 @@ MOST_STATE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Rows and columns of a work-item, and elements of a lane that a group fetches at once. `packed`: what they need was made
-    before."""
+    """Rows and columns of a work-item, elements of a lane that a group fetches at once, and work-items along each side of its
+    tile. `near`: so many rows, and columns, of a work-item are neighbours, read at once; more than one where what
+    they need was packed before."""
 
     rows: int
     columns: int
     depth: int
-    packed: bool
+    side: int
+    near: int
+
+    @property
+    def packed(self) -> bool:
+        """Whether what rows and columns need was made before."""
+        return self.near > 1
+
+    @property
+    def group(self) -> int:
+        """Work-items."""
+        return self.side**2
 
 
 def by_item_tiles(nest: Nest, found: Tile, shape: Shape) -> Schedule:
@@ -58,7 +76,7 @@ def by_item_tiles(nest: Nest, found: Tile, shape: Shape) -> Schedule:
         schedule = flip(schedule, row + 3)
         schedule = subdivide(schedule, row + 4, shape.depth)
     for at, each in ((row + 1, shape.columns), (row, shape.rows)):
-        schedule = subdivide(subdivide(schedule, at, SIDE), at, each)
+        schedule = subdivide(subdivide(schedule, at, shape.side), at, each)
     # As they are: parts of rows (all, those written out, work-items), the same of columns, parts of the fold.
     schedule = _moved(schedule, row + 3, row + 1)
     schedule = _moved(schedule, row + 2, len(schedule.pieces) - 1)
@@ -99,20 +117,19 @@ def suited(nest: Nest) -> Tile | None:
 def item_shape(found: Tile) -> Shape:
     """As many rows and columns of a work-item as registers serve, since each level of the tree of lanes has a value."""
     each = EACH if _state_bytes(found) <= 4 else EACH // 2
-    return Shape(each, each, DEPTH, packed=False)
+    return Shape(each, each, DEPTH, SIDE, near=1)
 
 
 def packed_shape(found: Tile) -> Shape | None:
     """The same where both sides are packed before and values of the tree of lanes wait in memory; None if that does not suit:
-    for folds of one number of 4 or 8 bytes, to each element of which rows and columns bring one no larger. Two groups have
-    room on a processor of the device."""
+    for folds of one number of 4 or 8 bytes, to each element of which rows and columns bring one no larger."""
     size, numbers = _state_bytes(found), sum(len(state.types) for state in found.fold.states)
     if size not in (4, 8) or numbers != 1 or not (_brings_one(found.rows, size) and _brings_one(found.columns, size)):
         return None
     inside: list[LoopBody] = [*found.inside, *found.steps]
     if any(found.fold.index in needed(statement) for statement in inside):
         return None
-    return Shape(4, 8 if size == 4 else 4, PACKED_DEPTH, packed=True)
+    return Shape(8, 8 if size == 4 else 4, PACKED_DEPTH, PACKED_SIDE, near=VECTOR_BYTES // size)
 
 
 def _brings_one(side: Side, size: int) -> bool:

@@ -3,13 +3,14 @@
 In: a nest, and the tile in it. Out: three kernels. Two make what rows and what columns need, once, and leave it in memory: for
 the rows of a tile the elements of one lane after the other, those of all its rows side by side. So the third reads it from one
 end to the other, four at a time, whatever lanes and blocks the order has: a group has the next eight elements in local memory,
-while those behind them are on the way. A work-item combines 32 results (16 of 8 bytes) in registers. Every other lane waits
-there, too; what pairs come to joins what waits in memory of the work-item's own, once for all elements of two lanes.
+while those behind them are on the way. A work-item combines 64 results (32 of 8 bytes) in registers, which leaves room for
+several groups on a processor of the device. Every other lane waits in local memory, as far as that has room; what pairs come to
+joins what waits in memory of the work-item's own, once for all elements of two lanes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from accel.backends.opencl.code.body import Body
@@ -17,16 +18,18 @@ from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
 from accel.backends.opencl.code.naming import stream_name
 from accel.backends.opencl.code.spelling import c_type
+from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import divided, known
 from accel.backends.opencl.loops.gpu.places import GROUP, WAIT
 from accel.backends.opencl.loops.gpu.products.tile_kernel import TileKernel, count, fetched
+from accel.backends.opencl.machine.devices import LOCAL_BYTES
 from accel.errors import AccelInternalError
 from accel.ir import flow, mentions
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.work import LAUNCH
 from accel.labelled.work import work as scalar_work
-from accel.schedule.templates.gpu.product_tiles import SIDE, Shape, packed_shape
+from accel.schedule.templates.gpu.product_tiles import Shape, packed_shape
 from accel.schedule.templates.tile import Side, Tile
 
 ENOUGH = 96
@@ -43,9 +46,6 @@ LEVELS = 6
 
 MOST_BLOCKS = (1 << LEVELS) - 1
 """Blocks of a fold, if elements have an order."""
-
-NEAR = 4
-"""Neighbours that are read at once."""
 
 LONG, SHORT = 64, 32
 """Of what a group packs at once: so many elements along the loop along which memory is read, and along the other one."""
@@ -82,7 +82,7 @@ def packed_tiles(scaffold: Scaffold, found: Tile, when: tuple[Choice, ...]) -> N
     if shape is None:
         raise AccelInternalError("tiles are packed that do not suit")
     sides = (("rows", found.rows, shape.rows), ("columns", found.columns, shape.columns))
-    packs = [_Pack(scaffold, found, shape, name, side, SIDE * each, when) for name, side, each in sides]
+    packs = [_Pack(scaffold, found, shape, name, side, shape.side * each, when) for name, side, each in sides]
     for pack in packs:
         pack.add(when)
     _PackedTiles(scaffold, found, shape, packs).add(when)
@@ -115,26 +115,26 @@ class _Pack:
         self._scaffold, self._found, self._shape, self._side, self._edge = scaffold, found, shape, side, edge
         self.name = name
         (self.stream,) = fetched(side)
-        self.vectors = shape.depth * edge // NEAR
+        self.vectors = shape.depth * edge // shape.near
         needed = {stream for statement in side.statements for stream in flow.needed(statement)}
         self._batch = found.batch if any(loop.index in needed for loop in found.batch) else ()
         self._around = tuple(known(loop.extent) for loop in self._batch)
         lanes = _padding(found, shape)
         parts = (Amount((known(side.loop.extent),), edge), Amount((known(found.fold.extent),), lanes))
-        count = Amount(rows=self._around, factor=edge // NEAR * lanes, times=parts)
+        count = Amount(rows=self._around, factor=edge // shape.near * lanes, times=parts)
         kind = self.stream.type
-        self.values = scaffold.temporary(name, f"{c_type(kind)}{NEAR}", kind.bytes * NEAR, count, when)
+        self.values = scaffold.temporary(name, f"{c_type(kind)}{shape.near}", kind.bytes * shape.near, count, when)
 
     @property
     def first(self) -> str:
         """Where what a tile needs begins, in vectors."""
-        before = f"batch * {self._tiles} * {self._edge // NEAR} + " if self._batch else ""
-        return f"({before}{self.name} / {NEAR}) * padded"
+        before = f"batch * {self._tiles} * {self.size} + " if self._batch else ""
+        return f"({before}{self.name} / {self._shape.near}) * padded"
 
     @property
     def size(self) -> int:
         """Vectors of a tile for each element of a fold."""
-        return self._edge // NEAR
+        return self._edge // self._shape.near
 
     @property
     def _tiles(self) -> str:
@@ -208,14 +208,17 @@ class _Pack:
 
 class _PackedTiles(TileKernel):
     def __init__(self, scaffold: Scaffold, found: Tile, shape: Shape, packs: list[_Pack]) -> None:
-        super().__init__(scaffold, found, shape, NEAR)
+        super().__init__(scaffold, found, shape)
         self._packs = packs
 
     def add(self, when: tuple[Choice, ...]) -> None:
         """Write it, and add it to the nest's kernels."""
         writer, depth = self.writer, self.shape.depth
         for pack in self._packs:
-            writer.line(f"__local {c_type(pack.stream.type)}{NEAR} {pack.name}0[{2 * pack.vectors}];")
+            writer.line(f"__local {c_type(pack.stream.type)}{self.shape.near} {pack.name}0[{2 * pack.vectors}];")
+        if self._near_rows:
+            waiting = self._near_rows * self.shape.columns * self.shape.group
+            writer.line(f"__local {self._state.name} waits[{waiting}];")
         self.place()
         writer.line(_padded(self.found, self.shape))
         for pack in self._packs:
@@ -242,7 +245,9 @@ class _PackedTiles(TileKernel):
             self._join_blocks()
         self.results()
         # Neighbours go through many elements each: compilers for processors need not make vectors of them.
-        self.scaffold.kernel("packed", writer.text, self.items, group=GROUP, serial=True, when=when, work=self._work)
+        self.scaffold.kernel(
+            "packed", writer.text, self.items, group=self.shape.group, serial=True, when=when, work=self._work
+        )
 
     @property
     def _work(self) -> Amount:
@@ -257,13 +262,12 @@ class _PackedTiles(TileKernel):
     def _declare(self) -> None:
         """What a work-item keeps of its results, and what is on the way."""
         writer, lanes = self.writer, self.found.order_lanes
-        (state,) = self.states
         shape = f"[{self.shape.rows}][{self.shape.columns}]"
-        kept = f", waits0{shape}, levels0[{self.bits - 1 + LEVELS}]{shape}" if self.bits else ""
-        writer.line(f"{self.scaffold.types[state.name].name} own0{shape}{kept};")
+        kept = f", levels0[{self.bits + LEVELS}]{shape}" if self.bits else ""
+        writer.line(f"{self._state.name} own0{shape}{kept};")
         for pack in self._packs:
-            names = ", ".join(f"{pack.name}_next{k}" for k in range(-(-pack.vectors // GROUP)))
-            writer.line(f"{c_type(pack.stream.type)}{NEAR} {names};")
+            names = ", ".join(f"{pack.name}_next{k}" for k in range(-(-pack.vectors // self.shape.group)))
+            writer.line(f"{c_type(pack.stream.type)}{self.shape.near} {names};")
         with self.all_results():
             self.neutral()
         if self.bits:
@@ -283,11 +287,11 @@ class _PackedTiles(TileKernel):
 
     def _parts(self) -> Iterator[tuple[_Pack, str, str]]:
         for pack in self._packs:
-            for k in range(-(-pack.vectors // GROUP)):
-                yield pack, f"place + {k * GROUP}" if k else "place", f"{pack.name}_next{k}"
+            for k in range(-(-pack.vectors // self.shape.group)):
+                yield pack, f"place + {k * self.shape.group}" if k else "place", f"{pack.name}_next{k}"
 
     def _guarded(self, pack: _Pack, at: str, line: str) -> None:
-        self.writer.line(line if pack.vectors % GROUP == 0 else f"if ({at} < {pack.vectors}) {line}")
+        self.writer.line(line if pack.vectors % self.shape.group == 0 else f"if ({at} < {pack.vectors}) {line}")
 
     def _lanes(self) -> None:
         """What a stage has of each lane, one after the other; a lane that is done joins those that wait for it."""
@@ -317,14 +321,36 @@ class _PackedTiles(TileKernel):
         """Lanes in pairs, and then what these come to: all that waits for the lane that is done."""
         writer = self.writer
         with writer.block("if (lane & 1)"):
-            self.merged("waits{}[r][c]")
-            writer.line("int level = 0;")
-            with writer.block("for (; lane >> level + 1 & 1; ++level)", rolled=True):
+            self._wait(lambda waiting: f"own0[r][c] = {self._state.merge(waiting, 'own0[r][c]')};")
+            writer.line("int level = 1;")
+            with writer.block("for (; lane >> level & 1; ++level)", rolled=True):
                 self.merged("levels{}[level][r][c]")
             with self.all_results():
                 writer.line("levels0[level][r][c] = own0[r][c];")
-        with writer.block("else"), self.all_results():
-            writer.line("waits0[r][c] = own0[r][c];")
+        with writer.block("else"):
+            self._wait(lambda waiting: f"{waiting} = own0[r][c];")
+
+    def _wait(self, line: Callable[[str], str]) -> None:
+        """A line for each result, by where its every other lane waits: those of the first rows in local memory."""
+        rows, near = self._near_rows, f"waits[(r * {self.shape.columns} + c) * {self.shape.group} + place]"
+        with self.all_results():
+            if rows:
+                self.writer.line(f"if (r < {rows}) {line(near)}")
+            if rows < self.shape.rows:
+                self.writer.line(f"if (r >= {rows}) {line('levels0[0][r][c]')}")
+
+    @property
+    def _state(self) -> StateType:
+        (state,) = self.states
+        return self.scaffold.types[state.name]
+
+    @property
+    def _near_rows(self) -> int:
+        """Rows of a work-item whose every other lane has room in local memory beside what the group fetches."""
+        (state,) = self.states
+        fetched_bytes = sum(2 * pack.vectors * self.shape.near * pack.stream.type.bytes for pack in self._packs)
+        row = self.shape.group * self.shape.columns * sum(kind.bytes for kind in state.types)
+        return min((LOCAL_BYTES - fetched_bytes) // row, self.shape.rows) if self.bits else 0
 
     def _steps(self) -> None:
         """As many elements as exist, from one on; mostly all of a stage."""
@@ -339,11 +365,11 @@ class _PackedTiles(TileKernel):
         for pack, (_, mine, _, each) in zip(self._packs, self.sides, strict=True):
             kind, name = c_type(pack.stream.type), f"{pack.name}0"
             self.writer.line(f"{kind} {name}_own[{each}];")
-            for k in range(each // NEAR):
-                place = f"now * {pack.vectors} + {step} * {pack.size} + {k * SIDE} + {mine}"
-                self.writer.line(f"const {kind}{NEAR} {name}_near{k} = {name}[{place}];")
-                for number in range(NEAR):
-                    self.writer.line(f"{name}_own[{k * NEAR + number}] = {name}_near{k}.s{number};")
+            for k in range(each // self.shape.near):
+                place = f"now * {pack.vectors} + {step} * {pack.size} + {k * self.shape.side} + {mine}"
+                self.writer.line(f"const {kind}{self.shape.near} {name}_near{k} = {name}[{place}];")
+                for number in range(self.shape.near):
+                    self.writer.line(f"{name}_own[{k * self.shape.near + number}] = {name}_near{k}.s{number};")
         self.combine()
 
     def _join_blocks(self) -> None:
@@ -353,7 +379,7 @@ class _PackedTiles(TileKernel):
         writer.line("int first = 0;")
         writer.line("while (!(blocks >> first & 1)) ++first;")
         with self.all_results():
-            writer.line(f"own0[r][c] = levels0[{self.bits - 1} + first][r][c];")
+            writer.line(f"own0[r][c] = levels0[{self.bits} + first][r][c];")
         levels = f"for (int level = first + 1; level < {LEVELS}; ++level)"
         with writer.block(levels, rolled=True), writer.block("if (blocks >> level & 1)"):
-            self.merged(f"levels{{}}[{self.bits - 1} + level][r][c]")
+            self.merged(f"levels{{}}[{self.bits} + level][r][c]")

@@ -12,10 +12,10 @@ from accel.backends.opencl.code.kernel import Choice, Scaffold
 from accel.backends.opencl.code.naming import stream_name
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.loops.flat import known
-from accel.backends.opencl.loops.gpu.places import GROUP, WAIT
+from accel.backends.opencl.loops.gpu.places import WAIT
 from accel.backends.opencl.loops.gpu.products.tile_kernel import TileKernel, count, fetched
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.templates.gpu.product_tiles import SIDE, item_shape
+from accel.schedule.templates.gpu.product_tiles import item_shape
 from accel.schedule.templates.tile import Side, Tile
 
 ENOUGH = 32
@@ -38,13 +38,13 @@ def suits(found: Tile) -> tuple[Choice, ...]:
 
 def product_tiles(scaffold: Scaffold, found: Tile, when: tuple[Choice, ...]) -> None:
     """Add the kernel."""
-    _Tiles(scaffold, found, item_shape(found), 1).add(when)
+    _Tiles(scaffold, found, item_shape(found)).add(when)
 
 
 class _Tiles(TileKernel):
     @property
     def _edge(self) -> int:
-        return SIDE * self.shape.rows
+        return self.shape.side * self.shape.rows
 
     def add(self, when: tuple[Choice, ...]) -> None:
         """Write it, and add it to the nest's kernels."""
@@ -61,7 +61,7 @@ class _Tiles(TileKernel):
             writer.line("const position_t begin = 0, end = total;")
             self._lanes()
         self.results()
-        self.scaffold.kernel("tiles", writer.text, self.items, group=GROUP, when=when)
+        self.scaffold.kernel("tiles", writer.text, self.items, group=self.shape.group, when=when)
 
     def _declare(self) -> None:
         """What a work-item keeps of its results."""
@@ -131,7 +131,7 @@ class _Tiles(TileKernel):
         """What one side of the tile needs; neighbours fetch what neighbouring rows, or columns, need."""
         writer, fold = self.writer, self.found.fold
         index, element = stream_name(side.loop.index), stream_name(fold.index)
-        with writer.block(f"for (int at = place; at < {self._edge * self.shape.depth}; at += {GROUP})"):
+        with writer.block(f"for (int at = place; at < {self._edge * self.shape.depth}; at += {self.shape.group})"):
             writer.line(f"const position_t {index} = {name} + at % {self._edge};")
             writer.line(f"const position_t {element} = from + at / {self._edge} * {self.found.order_lanes};")
             with writer.block(f"if ({index} < {count(side.loop)} && {element} < end)"):
@@ -147,6 +147,6 @@ class _Tiles(TileKernel):
             for number, stream in enumerate(fetched(side)):
                 writer.line(f"{c_type(stream.type)} {name}{number}_own[{each}];")
                 with writer.block(f"for (int k = 0; k < {each}; ++k)"):
-                    place = f"step * {self._edge} + k * {SIDE} + {mine}"
+                    place = f"step * {self._edge} + k * {self.shape.side} + {mine}"
                     writer.line(f"{name}{number}_own[k] = {name}{number}[{place}];")
         self.combine()

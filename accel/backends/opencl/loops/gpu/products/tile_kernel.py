@@ -16,11 +16,10 @@ from accel.backends.opencl.code.spelling import c_type, constant
 from accel.backends.opencl.code.states import Accumulator, Machine
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import divided, known
-from accel.backends.opencl.loops.gpu.places import GROUP
 from accel.backends.opencl.loops.join import final
 from accel.ir.flow import made
 from accel.ir.nodes import For, State, Stream
-from accel.schedule.templates.gpu.product_tiles import SIDE, Shape
+from accel.schedule.templates.gpu.product_tiles import Shape
 from accel.schedule.templates.tile import Side, Tile
 
 
@@ -33,21 +32,20 @@ class _Own(Accumulator):
 
 
 class TileKernel:
-    """Writes parts of one kernel. `near`: so many rows, and columns, of a work-item are neighbours."""
+    """Writes parts of one kernel."""
 
-    def __init__(self, scaffold: Scaffold, found: Tile, shape: Shape, near: int) -> None:
+    def __init__(self, scaffold: Scaffold, found: Tile, shape: Shape) -> None:
         self.scaffold, self.found, self.shape = scaffold, found, shape
         self.writer = Writer()
         self.states: list[State] = list(found.fold.states)
         self.sides = (("rows", "y", found.rows, shape.rows), ("columns", "x", found.columns, shape.columns))
         self.bits = found.order_lanes.bit_length() - 1
-        self._near = near
 
     @property
     def items(self) -> Amount:
         """A group for each tile."""
-        parts = tuple(Amount((known(side.loop.extent),), SIDE * each) for _, _, side, each in self.sides)
-        return Amount(rows=tuple(known(loop.extent) for loop in self.found.batch), factor=GROUP, times=parts)
+        parts = tuple(Amount((known(side.loop.extent),), self.shape.side * each) for _, _, side, each in self.sides)
+        return Amount(rows=tuple(known(loop.extent) for loop in self.found.batch), factor=self.shape.group, times=parts)
 
     def body(self) -> Body:
         """For statements of the nest."""
@@ -55,11 +53,11 @@ class TileKernel:
 
     def place(self) -> None:
         """Which tile this group has, and which place in it this work-item."""
-        writer, found = self.writer, self.found
-        writer.line(f"const int place = get_local_id(0), x = place % {SIDE}, y = place / {SIDE};")
-        writer.line(f"position_t group = get_global_id(0) / {GROUP};")
+        writer, found, size = self.writer, self.found, self.shape.side
+        writer.line(f"const int place = get_local_id(0), x = place % {size}, y = place / {size};")
+        writer.line(f"position_t group = get_global_id(0) / {self.shape.group};")
         for name, _, side, each in reversed(self.sides):
-            edge = SIDE * each
+            edge = size * each
             parts = f"(({count(side.loop)} + {edge - 1}) / {edge})"
             rest, place = divided(self.scaffold.context, "group", parts)
             writer.line(f"const position_t {name} = {place} * {edge};")
@@ -130,10 +128,10 @@ class TileKernel:
 
     def _indices(self) -> None:
         """Those of the row and the column of a result."""
-        near = self._near
+        near, size = self.shape.near, self.shape.side
         for (name, mine, side, _), which in zip(self.sides, "rc", strict=True):
-            within = f"{which} / {near} * {near * SIDE} + {mine} * {near} + {which} % {near}"
-            place = within if near > 1 else f"{which} * {SIDE} + {mine}"
+            within = f"{which} / {near} * {near * size} + {mine} * {near} + {which} % {near}"
+            place = within if near > 1 else f"{which} * {size} + {mine}"
             self.writer.line(f"const position_t {stream_name(side.loop.index)} = {name} + {place};")
 
 
