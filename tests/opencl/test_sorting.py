@@ -78,7 +78,7 @@ def test_the_first_of_long_rows_are_selected(platform: str, kind: str, monkeypat
         given = A.use(xs)
         values, places = A.topK(first, given)
         _, ascending, descending = in_order(xs)
-        wanted = [np.take_along_axis(xs, descending, -1), descending, ascending]
+        wanted = [np.take_along_axis(xs, descending.astype(np.intp), -1), descending, ascending]
         found = sorted_by(on, [values, places, A.take(first, A.argsort(given))])
         same(found, [np.ascontiguousarray(each[..., :first]) for each in wanted])
 

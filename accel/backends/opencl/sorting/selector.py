@@ -8,7 +8,7 @@ from typing import TypeAlias
 from accel.ast.tree.types import U32, ScalarType
 from accel.backends.opencl.machine.devices import GROUP_ITEMS as GROUP
 from accel.backends.opencl.machine.memory import Held, Memory
-from accel.backends.opencl.sorting.kernels import Kernels
+from accel.backends.opencl.sorting.kernels import Argument, Kernels
 from accel.backends.opencl.sorting.selection import AT_ONCE, ROUND_BITS, ROUND_VALUES, kept_type, selection
 from accel.backends.opencl.sorting.text import ROW
 from accel.backends.sorting import are_few
@@ -78,16 +78,17 @@ def select(
     chunks = -(-n // (each * GROUP))
     built = kernels.made(("selection", kind, descending), lambda: selection(kind, descending))
     taken = built.take()
+    bounds: list[Argument] = [key_bounds, place_bounds]
     last = (1 << (n - 1).bit_length()) - 1
     most = rows * max(room, ROUND_VALUES)
-    begun = [key_bounds, place_bounds, wanted, kept, bins, kept_keys, places, rows, room, first, last]
+    begun = [*bounds, wanted, kept, bins, kept_keys, places, rows, room, first, last]
     kernels.launch(taken["begin"], -(-most // GROUP), GROUP, begun)
     for each_round in rounds(8 * kind.bytes, n):
         bits = [each_round.shift, each_round.above, int(each_round.of_places)]
-        counted = [source, key_bounds, place_bounds, wanted, bins, n, chunks, each, *bits]
+        counted = [source, *bounds, wanted, bins, n, chunks, each, *bits]
         kernels.launch(taken["tally"], rows * chunks, each * GROUP, counted)
-        kernels.launch(taken["bound"], rows, GROUP, [key_bounds, place_bounds, wanted, bins, first, room, *bits])
-    found = [source, key_bounds, place_bounds, kept, kept_keys, places, n, chunks, each, room]
+        kernels.launch(taken["bound"], rows, GROUP, [*bounds, wanted, bins, first, room, *bits])
+    found = [source, *bounds, kept, kept_keys, places, n, chunks, each, room]
     kernels.launch(taken["keep"], rows * chunks, each * GROUP, found)
     order = sort([(kept_keys, word), (places, U32)], (rows, room), True, False, None)
     kernels.launch(taken["give"], -(-rows * first // GROUP), GROUP, [order, places, result, rows, n, room, first])
