@@ -59,6 +59,14 @@ def kinds_of(arguments: Sequence[object], depth: int = DEEPEST) -> tuple[Kind, .
     return tuple(kinds)
 
 
+def with_arrays(arguments: Sequence[object]) -> list[object] | None:
+    """The arguments with arrays without dimensions for NumPy's scalars; None if there are no such scalars."""
+    for argument in arguments:
+        if isinstance(argument, np.generic):
+            return [np.asarray(each) if isinstance(each, np.generic) else each for each in arguments]
+    return None
+
+
 class Ways:
     """The short ways of one function under some settings."""
 

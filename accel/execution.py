@@ -31,7 +31,7 @@ from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.device_array import DeviceArray
-from accel.direct import Ways, kinds_of, ways_under
+from accel.direct import Ways, kinds_of, ways_under, with_arrays
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
@@ -299,6 +299,9 @@ class RunN(Generic[P, R]):
         return hosts, found, settings
 
     def _general(self, *args: object, keep: bool = False) -> object:
+        arrays = None if keep else with_arrays(args)
+        if arrays is not None:
+            return self(*arrays)  # type: ignore[arg-type]  # arguments of any kind, as they came
         kinds = None if keep else kinds_of(args)
         now = setting.innermost()
         self._ways = under = ways_under(now, self._ways, setting.may_be_kept(now), lambda: _General(self))

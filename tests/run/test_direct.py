@@ -147,3 +147,23 @@ def test_what_is_compared(backend: str) -> None:
             found = run(np.asarray(other))
             assert found.dtype == other.dtype
             assert found.tolist() == (other + other).tolist()
+
+
+def test_scalars_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's scalars are arrays without dimensions; what was run for these is run for them, and nothing is prepared again."""
+    run = untyped.runN(lambda xs, factor, chosen: A.map(lambda x: A.cond(A.the(chosen), x * A.the(factor), x), xs))
+    first = run(XS, np.float64(3), np.True_)
+    run(XS, np.array(3.0), np.array(True))
+    prepared: list[object] = []
+    monkeypatch.setattr(type(run), "_prepared", lambda *given: prepared.append(given))
+    assert np.array_equal(run(XS, np.float64(3), np.False_), XS)
+    assert np.array_equal(run(XS, np.array(3.0), np.True_), first)
+    assert not prepared
+
+
+def test_scalars_of_other_kinds_are_refused_as_arrays_are() -> None:
+    run = untyped.runN(dot)
+    for wrong in (np.str_("text"), np.float64(3), np.datetime64("2026-11-27")):
+        for _ in range(3):
+            with pytest.raises(A.AccelTypeError, match=r"test_direct\.py"):
+                run(XS, wrong)
