@@ -12,6 +12,7 @@ import accel as A
 
 FLOATS, WHOLE, PLACES = np.ones(50, np.float32), np.ones(50, np.int32), np.zeros(50, np.int64)
 MATRIX = np.ones((9, 9), np.float32)
+CUBE, WEIGHTS = np.ones((3, 9, 9), np.float32), np.ones((2, 3, 3, 3), np.float32)
 
 
 def kept(xs: Any) -> Any:
@@ -41,6 +42,10 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
     ),
     "folds of windows of two dimensions": (1, 1, lambda: A.sum(A.sum(windows()))),
     "folds of windows of which each channel has its own weights": (1, 1, lambda: A.maximum(A.sum(depthwise()))),
+    "folds of windows of all channels": (1, 1, lambda: A.sum(A.sum(of_channels()))),
+    "a fold of what windows of two dimensions come to as one": (2, 1, lambda: A.sum(of_channels(dims=2))),
+    "windows, and a fold of their places": (2, 1, lambda: A.maximum(along_rows())),
+    "a product of matrices in parts, and a fold of the parts": (2, 1, lambda: A.sum(in_parts())),
     "a product whose rows begin elsewhere, and a fold of its rows": (2, 1, lambda: A.minimum(A.sum(of_indices(1)))),
     "a product and a map of it": (1, 1, lambda: A.map(A.exp, matrix() @ matrix())),
     "a fold of pairs and a fold of what it makes": (1, 1, lambda: A.sum(A.sum(A.outer(floats(), floats())))),
@@ -81,6 +86,29 @@ def of_indices(first: int = 0) -> Any:
 def windows() -> Any:
     xs, weights = matrix(), A.use(MATRIX[:3, :3].copy())
     return A.generate(A.index(7, 7, 3, 3), lambda ix: xs[ix[0] + ix[2], ix[1] + ix[3]] * weights[ix[2], ix[3]])
+
+
+def of_channels(dims: int = 1) -> Any:
+    """Windows of all channels by the weights of each of two results, for each row and column of these."""
+    xs, weights = A.use(CUBE), A.use(WEIGHTS)
+
+    def product(ix: Any) -> Any:
+        k, i, j, c, a, b = A.unindex(ix)
+        return xs[c, i + a, j + b] * weights[k, c, a, b]
+
+    return A.fold(A.add, 0, A.generate(A.index(2, 7, 7, 3, 3, 3), product), dims=dims)
+
+
+def along_rows() -> Any:
+    """Windows of rows by the weights of each of two results; the places in a row are the innermost dimension."""
+    xs, weights = matrix(), A.use(MATRIX[:2, :3].copy())
+    return A.sum(A.generate(A.index(2, 9, 7, 3), lambda ix: xs[ix[1], ix[2] + ix[3]] * weights[ix[0], ix[3]]))
+
+
+def in_parts() -> Any:
+    """A product of matrices in parts, over whose numbers nothing is folded yet."""
+    xs, ys = A.use(CUBE), A.use(CUBE * 2)
+    return A.sum(A.generate(A.index(9, 9, 3, 9), lambda ix: xs[ix[2], ix[0], ix[3]] * ys[ix[2], ix[3], ix[1]]))
 
 
 def depthwise() -> Any:

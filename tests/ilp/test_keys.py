@@ -53,8 +53,8 @@ def changed(graph: Graph) -> Iterator[tuple[str, Graph]]:
         yield f"sites of {place}", replace(graph, edges=(*rest, replace(edge, sites=edge.sites + 1)))
         yield f"passes of {place}", replace(graph, edges=(*rest, replace(edge, passes=edge.passes + 1)))
         yield f"inside of {place}", replace(graph, edges=(*rest, replace(edge, inside=not edge.inside)))
-        other = replace(edge, everywhere=not edge.everywhere)
-        yield f"everywhere of {place}", replace(graph, edges=(*rest, other))
+        yield f"moves of {place}", replace(graph, edges=(*rest, replace(edge, moves=(*edge.moves, 9))))
+        yield f"slides of {place}", replace(graph, edges=(*rest, replace(edge, slides=not edge.slides)))
     for place in range(len(graph.before)):
         yield f"before {place} gone", replace(graph, before=graph.before[:place] + graph.before[place + 1 :])
     for array in graph.results:
@@ -77,7 +77,7 @@ def test_every_field_of_a_graph_is_in_its_key() -> None:
         "filtered", "random", "placed",
     }  # fmt: skip
     assert {field.name for field in fields(Edge)} == {
-        "array", "consumer", "role", "sites", "inside", "passes", "everywhere",
+        "array", "consumer", "role", "sites", "inside", "passes", "moves", "slides",
     }  # fmt: skip
     assert {field.name for field in fields(Graph)} == {"nodes", "edges", "before", "results"}
 

@@ -257,9 +257,32 @@ def test_folds_of_folds(fold: str, step: int) -> None:
         return A.sum(A.map(lambda e: (e[0] + e[1] if fold == "both" else e) * 2 + 1, inner))
 
     given = program(pooled(A.use(numbers((9, 9))), A.use(numbers((2, 2)))))
-    assert longest(given) is None
-    shapes = ((2, 2), (3, 3), (1, 4), (5, 4), (7, 9))
+    assert longest(given) == (BLOCK if step == 1 else None)
+    shapes = ((2, 2), (3, 3), (1, 4), (5, 4), (7, 9), (8, 9))
     agree(given, *[[numbers((step * 3 + a, 90 * step + b), seed=a), numbers((a, b))] for a, b in shapes])
+
+
+@pytest.mark.parametrize("kind", one_in(1, ["f4", "f8"]))
+def test_windows_of_all_channels(kind: str) -> None:
+    """A fold around those of two dimensions: the two innermost have code of their own, by how many elements they have."""
+
+    def convolved(x: Given, w: Given) -> Given:
+        (_, high, wide), (several, channels, rows, columns) = A.unlift(x.shape), A.unlift(w.shape)
+        shape = A.index(several, high - rows + 1, wide - columns + 1, channels, rows, columns)
+
+        def product(ix: Given) -> Given:
+            k, i, j, c, a, b = A.unindex(ix)
+            return x[c, i + a, j + b] * w[k, c, a, b]
+
+        return A.sum(A.sum(A.sum(A.generate(shape, product))))
+
+    given = program(convolved(A.use(numbers((2, 4, 4), kind)), A.use(numbers((2, 2, 2, 2), kind))))
+    assert longest(given) == BLOCK
+    sets, shapes = [], [(1, 3, 3), (3, 2, 1), (7, 3, 5), (8, 3, 3), (33, 1, 3), (70, 2, 2), (2, 5, 9), (0, 2, 2)]
+    for channels, high, wide in shapes:
+        x = numbers((channels, high + 3, wide + 70), kind, channels)
+        sets.append([x, numbers((2, channels, high, wide), kind, 1)])
+    agree(given, *sets)
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", "i4"])

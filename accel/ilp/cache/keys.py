@@ -68,7 +68,7 @@ def graph_key(graph: Graph, sizes: Mapping[SizeVariable, int] | None) -> Canonic
     made = len(position)
     found.append(len(graph.edges))
     for edge in graph.edges:
-        array, how = edge.array, (edge.sites, edge.inside, edge.passes, edge.everywhere)
+        array, how = edge.array, (edge.sites, edge.inside, edge.passes, edge.moves, edge.slides)
         place = position.setdefault(array.label, len(position))
         found += (place, array.leaf, position[edge.consumer], edge.role.value, *how)
         if place >= made:

@@ -12,7 +12,7 @@ from accel.labelled.nodes import Binding, Copy, Program
 from accel.labelled.operations import Described, Flag, Kind, Role, describe
 from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
-from accel.labelled.scalars.neighbours import loaded_everywhere, passes
+from accel.labelled.scalars.neighbours import moves, passes
 from accel.labelled.work import OPERATIONS, work
 from accel.support.dataclass import dataclass
 
@@ -158,13 +158,13 @@ def build(program: Program, count_passes: bool = False) -> Graph:
         scalars, within = _scalars(binding, described), _mentioned_inside(binding)
         nodes.append(_node(binding, described, scalars))
         over = passes(binding.operation) if count_passes and scalars.loads else {}
-        everywhere = loaded_everywhere(described) if scalars.loads else ()
+        moving = moves(described) if scalars.loads else {}
         for array, role in described.reads:
             edges[Edge(array, binding.label, role)] = None
         for array in (*scalars.loads, *(array for array in within.loads if array.label in labels)):
             sites, is_inside = scalars.sites.get(array, 1), array not in scalars.checked
-            loaded = Edge(array, binding.label, Role.INDEX, sites, is_inside, over.get(array, 1), array in everywhere)
-            edges.setdefault(loaded)
+            how = (sites, is_inside, over.get(array, 1), *moving.get(array, ((), False)))
+            edges.setdefault(Edge(array, binding.label, Role.INDEX, *how))
         for size in (*scalars.sizes, *within.sizes):
             maker = makers.get(size)
             if maker is not None and maker < binding.label:

@@ -56,8 +56,8 @@ class Edge:
     """`consumer` reads `array`.
 
     sites: of an indexed array, how many loads of it the scalar functions hold. inside: all of them are known to be in bounds.
-    passes: over the array that these loads are; neighbours are one (`labelled/scalars/neighbours.py`). everywhere: a function
-    of three indices or more loads it at a place that moves with each of them.
+    passes: over the array that these loads are; neighbours are one (`labelled/scalars/neighbours.py`). moves: with which
+    indices of a function of three or more the places of its loads do. slides: with several at once along some dimension.
     """
 
     array: Array
@@ -66,7 +66,8 @@ class Edge:
     sites: int = field(default=1, compare=False)
     inside: bool = field(default=True, compare=False)
     passes: int = field(default=1, compare=False)
-    everywhere: bool = field(default=False, compare=False)
+    moves: tuple[int, ...] = field(default=(), compare=False)
+    slides: bool = field(default=False, compare=False)
 
 
 def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
@@ -76,8 +77,9 @@ def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
         before = found.get(edge)
         if before is not None:
             sites, passes = edge.sites + before.sites, edge.passes + before.passes
-            inside, everywhere = edge.inside and before.inside, edge.everywhere or before.everywhere
-            edge = replace(edge, sites=sites, inside=inside, passes=passes, everywhere=everywhere)
+            inside, slides = edge.inside and before.inside, edge.slides or before.slides
+            moves = tuple(sorted({*edge.moves, *before.moves}))
+            edge = replace(edge, sites=sites, inside=inside, passes=passes, moves=moves, slides=slides)
         found[edge] = edge
     return tuple(found.values())
 

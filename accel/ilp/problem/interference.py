@@ -5,7 +5,8 @@ Tables that are read at random share the caches, and a random read of what is re
 filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. A fold of that, unless it is
 exact, stores it a second time, in blocks of the order. A product of matrices runs in tiles, but not row by row, as a fold of
 its rows would have it: schedules run both some rows at a time. Windows are no products: where their functions of indices load
-moves with every index. Figures: docs/benchmarks/optimum.md.
+moves with every index, or with that which is folded next, as that of what they are multiplied with does. Figures:
+docs/benchmarks/optimum.md.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-from accel.ilp.problem.graph import Graph, Node
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
 
@@ -80,7 +81,7 @@ def _readers_of_what_is_kept(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
 def _readers_of_products(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
     """Folds of cubes that two arrays of fewer dimensions are repeated to, and what folds or scans what they make."""
     for product in graph.operations:
-        if product.kind is Kind.FOLD and len(product.iteration) > 2 and _repeated(graph, product) > 1:
+        if product.kind is Kind.FOLD and len(product.iteration) > 2 and _is_of_matrices(graph, product):
             for reader in _consumers(graph, product, frozenset(_WEIGHTS)):
                 yield product, reader, _MUCH
 
@@ -93,18 +94,23 @@ def _readers_of_rows(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
                 yield fold, reader, _MUCH
 
 
-def _repeated(graph: Graph, product: Node) -> int:
-    """How many arrays with fewer dimensions than an operation it reads, each element several times: those of gathers beyond
-    maps, and matrices, or larger ones, of which functions of all indices read elements, but for windows."""
-    rank, found = len(product.iteration), 0
+def _is_of_matrices(graph: Graph, product: Node) -> bool:
+    """Whether an operation reads two arrays with fewer dimensions than it visits, each element several times: those of gathers
+    beyond maps, and matrices, or larger ones, of which functions of all indices read elements.
+
+    Not so windows that move with all indices. Nor where windows are multiplied with what moves along the innermost dimension of
+    the results as they do, and one dimension is folded: what is folded along that is a part of one sum, no row of products.
+    """
+    rank, innermost = len(product.iteration), len(product.arrays[0].shape) - 1
+    gathered, read = 0, list[Edge]()
     for node in _producers(graph, product):
         if node.kind is Kind.GATHER and not node.random:
-            found += graph.rank_of_sources(node.label) < rank
+            gathered += graph.rank_of_sources(node.label) < rank
         if node.kind in {Kind.MAP, Kind.GENERATE}:
-            every = graph.inputs[node.label]
-            read = {edge.array for edge in every if edge.role is Role.INDEX and not edge.everywhere}
-            found += sum(1 < len(array.shape) < rank for array in read)
-    return found
+            indexed = [edge for edge in graph.inputs[node.label] if edge.role is Role.INDEX]
+            read += [edge for edge in indexed if 1 < len(edge.array.shape) < rank and len(edge.moves) < rank]
+    together = not gathered and innermost == rank - 2 and all(innermost in edge.moves for edge in read)
+    return gathered + len({edge.array for edge in read}) > 1 and not (together and any(edge.slides for edge in read))
 
 
 def _producers(graph: Graph, node: Node) -> Iterator[Node]:

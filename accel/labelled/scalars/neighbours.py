@@ -48,17 +48,17 @@ def has_index_functions(described: Described) -> bool:
     return described.kind is Kind.GENERATE and any(len(each.parameters) > 2 for each in described.functions)
 
 
-def loaded_everywhere(described: Described) -> frozenset[Array]:
-    """The arrays that functions of three indices or more load at a place that moves with each of these, as windows are:
-    `x[i + a, j]` of i, j and a."""
-    if not has_index_functions(described):
-        return frozenset()
-    return frozenset(
-        array
-        for function in described.functions
-        for array, place in places(function)
-        if {atom for slope in place for atom, _ in slope}.issuperset(function.parameters)
-    )
+def moves(described: Described) -> Mapping[Array, tuple[tuple[int, ...], bool]]:
+    """Of the arrays that functions of three indices or more load: with which of these the places move, by number; and whether
+    one moves along some dimension with several at once, as windows do, `x[i + a, j]` of i, j and a."""
+    found: dict[Array, tuple[tuple[int, ...], bool]] = {}
+    for function in described.functions if has_index_functions(described) else ():
+        number = {parameter: place for place, parameter in enumerate(function.parameters)}
+        for array, place in places(function):
+            along = [{number[atom] for atom, _ in slope if atom in number} for slope in place]
+            before, slides = found.get(array, ((), False))
+            found[array] = tuple(sorted({*before}.union(*along))), slides or any(len(each) > 1 for each in along)
+    return found
 
 
 def places(function: Function) -> frozenset[tuple[Array, Place]]:

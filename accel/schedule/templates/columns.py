@@ -50,8 +50,9 @@ class Columns:
 
     outer: the map loops around it, outermost first; their iterations are independent. folds: the loops inside of it, whose
     states are folded in each lane by itself. last: the innermost map loop, whose statements are those of each lane; `lanes`
-    itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast. `lanes` may
-    have states, which fold what columns come to; then it is the outermost loop.
+    itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast. across: rows
+    of memory stream by, whatever `longest` says. `lanes` may have states, which fold what columns come to; then it is the
+    outermost loop.
     """
 
     outer: tuple[For, ...]
@@ -59,6 +60,7 @@ class Columns:
     last: For
     folds: tuple[For, ...]
     longest: int | None
+    across: bool
 
     def varying(self) -> frozenset[str]:
         """The streams that differ between lanes; what is folded does."""
@@ -90,11 +92,11 @@ def columns(nest: Nest) -> Columns | None:
         if reading is not None and not (reading.across and reading.beside):
             if not reading.across and any(map(in_order, folds[-1].states)):
                 return None
-            if around[place].states:
-                longest: int | None = BLOCK
-            else:
-                longest = None if reading.across else LONGEST_ROW if reading.apart else BLOCK
-            return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds), longest)
+            longest: int | None = BLOCK
+            if not around[place].states and (reading.apart or (reading.across and not reading.windows)):
+                longest = None if reading.across else LONGEST_ROW
+            outer, across = (*around[:place], *around[place + 1 :]), reading.across and not around[place].states
+            return Columns(outer, around[place], last, tuple(folds), longest, across)
     return None
 
 

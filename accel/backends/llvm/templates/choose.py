@@ -54,7 +54,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             strips = [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
             if any(map(in_order, finding.folds[-1].states)):
                 return strips
-            return [WindowStrips(text, finding), *(strips if finding.longest is None else ())]
+            return [WindowStrips(text, finding), *(strips if finding.across else ())]
         case ColumnScans():
             return [ScanStrips(text, finding, few=few) for few in (False, True)]
         case Chain() | Copies():

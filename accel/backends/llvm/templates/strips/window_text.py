@@ -47,7 +47,8 @@ class _Here:
 
 class WindowText(StripStatements):
     """Writes the folds of one strip. counts: how many elements loops fold, by their indices, where that is known. heavy:
-    vectors, and lanes of the order, are computed one by one. outer: the records of what folds the columns."""
+    vectors, and lanes of the order, are computed one by one. masks: the last columns of a row, if they are no whole vector, are
+    masked; else they are computed with some before them. outer: the records of what folds the columns."""
 
     def __init__(
         self,
@@ -58,7 +59,9 @@ class WindowText(StripStatements):
         outer: Sequence[Record] = (),
         *,
         heavy: bool,
+        masks: bool = False,
     ) -> None:
+        self._masks = masks
         self._together = 1 if heavy else TOGETHER if host().processor.registers.many else TOGETHER // 2
         strip = Strip(memory.routine, writer, memory, Functions(writer, memory), self._together, str(self._together))
         super().__init__(columns.lanes, columns.varying(), strip, "0", "0")
@@ -87,6 +90,9 @@ class WindowText(StripStatements):
         """The columns first .. end-1 of a row of so many columns. indices: of the loops around."""
         routine, code, lanes = self.strip.routine, self.strip.routine.code, self.strip.writer.lanes
         here = self._here(indices)
+        if self._masks:
+            self._up_to(here, first, end)
+            return
         position = self._whole(here, first, end)
         lowest = code.emit(f"sub i64 {columns}, {lanes}")
         with routine.advance(position, end, lanes) as column:
@@ -95,8 +101,11 @@ class WindowText(StripStatements):
     def fold(self, first: str, end: str, start: str) -> None:
         """The columns first .. end-1 of the outermost loop, whose states take in what they come to; the block of 4096 columns
         begins at `start`."""
+        self._up_to(replace(self._here([]), start=start), first, end)
+
+    def _up_to(self, here: _Here, first: str, end: str) -> None:
+        """These columns, of which the last ones are masked where they are no whole vector."""
         routine, code, lanes = self.strip.routine, self.strip.routine.code, self.strip.writer.lanes
-        here = replace(self._here([]), start=start)
         position = self._whole(here, first, end)
         with routine.advance(position, code.emit(f"sub i64 {end}, {lanes - 1}"), lanes) as column:
             self._run(replace(here, vectors=[column]), self._columns.last, [{}])

@@ -18,6 +18,7 @@ from accel.backends.llvm.loops.chunks import chunk_of, fold_in_chunks, run_chunk
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import iteration_work
 from accel.backends.llvm.states.outer_folds import functions
 from accel.backends.llvm.states.records import Record
@@ -27,6 +28,7 @@ from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import Stream
+from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import LONGEST_ROW, Columns, widths
 from accel.schedule.templates.cpu.loaded_before import loaded_before
 
@@ -37,11 +39,15 @@ HEAVY = 24
 """Instructions of an iteration from which on vectors, and lanes of the order, are computed one by one: to gain there is little,
 and the code is written for each."""
 
-MANY = 256
-"""Results for which this code is compiled: of fewer, rows take some microseconds."""
+MANY, MUCH = 256, 2048
+"""Results for which this code is compiled, or elements that are folded in all: of fewer, rows take some microseconds."""
+
+MOST = 1 << 16
+"""Elements of one result, where several loops fold up to a block each: a strip of results should not take long."""
 
 WRITTEN = 16
-"""Elements up to which there is code for each number of them, one after the other in the text; of two loops, together."""
+"""Elements up to which there is code for each number of them, one after the other in the text; of the two innermost loops,
+together."""
 
 SIDE_BY_SIDE = 16
 """Elements across memory that are read side by side, where rows are all that there is: of more it takes longer than row by row,
@@ -60,21 +66,29 @@ class WindowStrips:
         self._columns = loaded_before(columns)
         self._lanes = REGISTER_BYTES // max(widths(columns))
         self._heavy = iteration_work(text.nest) >= HEAVY
-        self._numbers = 1 if self._heavy or len(columns.folds) > 2 else (WRITTEN + 1) ** len(columns.folds)
+        self._written = () if self._heavy else self._columns.folds[-2:]
+        self._numbers = (WRITTEN + 1) ** len(self._written)
+        # Fewer columns than lanes need masks, which narrow elements are slow with, and processors without registers of them.
+        self._masks = host().processor.registers.many and min(widths(columns)) >= 4
         self._most = columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
         self._name = f"{text.name}_windows"
 
     def applies(self, levels: Levels) -> str:
-        """There is a vector of results in a row, and enough of them in all; and no more to fold than is as fast otherwise."""
+        """There is a vector of results in a row, or a part of one, and enough to fold in all; for each result no more than is
+        as fast otherwise."""
         code, columns, folded = levels.routine.code, levels.own_extent(self._columns.lanes), "1"
-        enough, results = code.emit(f"icmp sge i64 {columns}, {self._lanes}"), columns
+        enough, results = code.emit(f"icmp sge i64 {columns}, {2 if self._masks else self._lanes}"), columns
         for outer in self._columns.outer:
             results = code.emit(f"mul i64 {results}, {levels.own_extent(outer)}")
-        conditions = [f"sge i64 {results}, {MANY}"]
+        conditions = list[str]()
         for loop in self._columns.folds:
             count = levels.own_extent(loop)
             folded = code.emit(f"mul i64 {folded}, {count}")
-            conditions += [f"sgt i64 {count}, 0", f"sle i64 {count}, {self._most}", f"sle i64 {folded}, {self._most}"]
+            conditions += [f"sgt i64 {count}, 0", f"sle i64 {count}, {self._most}"]
+        conditions.append(f"sle i64 {folded}, {MOST if self._most == BLOCK else self._most}")
+        elements, many = code.emit(f"mul i64 {results}, {folded}"), code.emit(f"icmp sge i64 {results}, {MANY}")
+        much = code.emit(f"or i1 {many}, {code.emit(f'icmp sge i64 {elements}, {MUCH}')}")
+        enough = code.emit(f"and i1 {enough}, {much}")
         for condition in conditions:
             enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp {condition}')}")
         return enough
@@ -116,7 +130,7 @@ class WindowStrips:
         if self._numbers == 1:
             return "0"
         code, number, folded = levels.routine.code, "0", "1"
-        for loop in self._columns.folds:
+        for loop in self._written:
             count = levels.own_extent(loop)
             number = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {WRITTEN + 1}')}, {count}")
             folded = code.emit(f"mul i64 {folded}, {count}")
@@ -135,7 +149,7 @@ class WindowStrips:
     def _routines(self, number: int) -> Sequence[Routine]:
         """The function of this number, and what it calls."""
         counts, digits = dict[str, int](), number
-        for loop in reversed(self._columns.folds if number else ()):
+        for loop in reversed(self._written if number else ()):
             digits, counts[loop.index.name] = divmod(digits, WRITTEN + 1)
         records = [self._text.records[state.name] for state in self._columns.lanes.states]
         return [self._folding(counts, records), *functions(records)] if records else [self._chunk(counts)]
@@ -159,7 +173,8 @@ class WindowStrips:
         memory = Memory(view, writer, "ret void", None)
         code, outer = routine.code, self._columns.outer
         routine.leave(code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0"), "void")
-        text, streams = WindowText(self._columns, memory, writer, counts, heavy=self._heavy), Streams(memory, {})
+        text = WindowText(self._columns, memory, writer, counts, heavy=self._heavy, masks=self._masks)
+        streams = Streams(memory, {})
         columns = writer.one(streams.value(self._columns.lanes.extent))
         strips = code.parts(columns, str(VECTORS * self._lanes))
         column, *places = (routine.slot("i64") for _ in range(1 + len(outer)))
