@@ -42,6 +42,7 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
     ),
     "folds of windows of two dimensions": (1, 1, lambda: A.sum(A.sum(windows()))),
     "folds of windows of which each channel has its own weights": (1, 1, lambda: A.maximum(A.sum(depthwise()))),
+    "folds of windows of which each row has its own weights": (1, 1, lambda: A.maximum(A.sum(by_row()))),
     "folds of windows of all channels": (1, 1, lambda: A.sum(A.sum(of_channels()))),
     "a fold of what windows of two dimensions come to as one": (2, 1, lambda: A.sum(of_channels(dims=2))),
     "windows, and a fold of their places": (2, 1, lambda: A.maximum(along_rows())),
@@ -114,6 +115,12 @@ def in_parts() -> Any:
 def depthwise() -> Any:
     xs, weights = matrix(), A.use(MATRIX[:3].copy())
     return A.generate(A.index(7, 9, 3), lambda ix: xs[ix[0] + ix[2], ix[1]] * weights[ix[2], ix[1]])
+
+
+def by_row() -> Any:
+    """Windows along columns by the weights of each row."""
+    xs, weights = matrix(), A.use(MATRIX[:7, :3].copy())
+    return A.generate(A.index(7, 9, 3), lambda ix: xs[ix[0] + ix[2], ix[1]] * weights[ix[0], ix[2]])
 
 
 def shifted() -> Any:
