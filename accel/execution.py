@@ -301,7 +301,7 @@ class RunN(Generic[P, R]):
     def _general(self, *args: object, keep: bool = False) -> object:
         arrays = None if keep else with_arrays(args)
         if arrays is not None:
-            return self(*arrays)  # type: ignore[arg-type]  # arguments of any kind, as they came
+            return self(*arrays)  # type: ignore[call-overload]  # arguments of any kind, as they came
         kinds = None if keep else kinds_of(args)
         now = setting.innermost()
         self._ways = under = ways_under(now, self._ways, setting.may_be_kept(now), lambda: _General(self))

@@ -12,20 +12,21 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from accel.ast.tree.operators import HEAVY, Operator
-from accel.labelled.scalar import Compute, If, Load, Statement, While
+from accel.labelled.scalar import Compute, Constant, If, Load, Statement, While
 from accel.support.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """One column: most operators are 1; `elementary` are `exp`, `sin` and the like, and random numbers; `division` of floats,
-    as is the square root; `loop` is without what stands in it. `turns`: how often what stands in a loop runs whose number of
-    turns is not known; 0: what stands in any loop counts once."""
+    as is the square root; `quotient` of integers, or remainder, by what is no constant; `loop` is without what stands in it.
+    `turns`: how often what stands in a loop runs whose number of turns is not known; 0: what stands in any loop counts once."""
 
     elementary: int
     load: int = 1
     loop: int = 1
     division: int = 1
+    quotient: int = 1
     turns: int = 0
 
 
@@ -44,7 +45,7 @@ INSTRUCTIONS = Work(elementary=20, load=4, loop=40)
 TIME = Work(elementary=20, load=4, loop=40, division=16, turns=16)
 """How long it takes, in the time of an addition, by which the llvm backend shares loops among threads."""
 
-IN_LANES = Work(elementary=20, load=0, loop=40, division=16)
+IN_LANES = Work(elementary=20, load=0, loop=40, division=16, quotient=20)
 """How much of its time lanes save, by which the llvm backend runs loops in lanes that scatter one lane after the other."""
 
 LAUNCH = Work(elementary=20, load=8, division=8)
@@ -54,6 +55,9 @@ LAUNCH = Work(elementary=20, load=8, division=8)
 _DIVISIONS = frozenset({Operator.DIV, Operator.MOD, Operator.SQRT})
 """Operators that take many instructions' time, of floats."""
 
+_QUOTIENTS = frozenset({Operator.DIV, Operator.MOD, Operator.QUOT, Operator.REM})
+"""Of integers those that processors take one after the other, where they are no products with what is known of the divisor."""
+
 
 def work(statements: Iterable[Statement], column: Work) -> int:
     """The sum over statements, without what stands in blocks within them."""
@@ -62,9 +66,11 @@ def work(statements: Iterable[Statement], column: Work) -> int:
 
 def _one(statement: Statement, column: Work) -> int:
     match statement:
-        case Compute(out, operator):
+        case Compute(out, operator, arguments):
             if operator in HEAVY:
                 return column.elementary
+            if operator in _QUOTIENTS and not out.type.is_float:
+                return 1 if isinstance(arguments[1], Constant) else column.quotient
             return column.division if operator in _DIVISIONS and out.type.is_float else 1
         case Load():
             return column.load

@@ -97,7 +97,8 @@ def of_channels(dims: int = 1) -> Any:
         k, i, j, c, a, b = A.unindex(ix)
         return xs[c, i + a, j + b] * weights[k, c, a, b]
 
-    return A.fold(A.add, 0, A.generate(A.index(2, 7, 7, 3, 3, 3), product), dims=dims)
+    given: Any = A  # arrays of six dimensions
+    return given.fold(A.add, 0, given.generate((2, 7, 7, 3, 3, 3), product), dims=dims)
 
 
 def along_rows() -> Any:

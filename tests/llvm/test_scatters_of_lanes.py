@@ -59,7 +59,15 @@ def turned(xs: Any) -> Any:
     return A.permute(A.add, A.fill((PLACES,), 0.0), to, xs)
 
 
-PROGRAMS: tuple[Program, ...] = (counts, sums, last, beside, turned)
+def divided(xs: Any) -> Any:
+    """Where it goes is a quotient and a remainder by numbers of the program, of which one may be 0."""
+    whole = A.map(A.truncate, A.map(lambda x: x * 1e6, A.flatten(xs)))
+    by = A.unit(A.length(whole) % 5)
+    places = A.map(lambda i: A.abs(i // A.the(by) - i % (A.the(by) + 2)) % PLACES, whole)
+    return A.permute(A.add, A.fill((PLACES,), 0.5), lambda ix: A.just(A.index(places[ix])), A.flatten(xs))
+
+
+PROGRAMS: tuple[Program, ...] = (counts, sums, last, beside, turned, divided)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -92,6 +100,13 @@ def test_little_work_stays_in_scalars() -> None:
         lambda xs: A.scatterWith(A.add, A.fill((9,), 0), A.map(lambda x: A.lift(x % 9, x), xs)), np.ones(5, int)
     )
     assert "whole, serial" in digits.stages["schedule"]
+
+
+def test_divisions_by_what_is_no_constant_are_much() -> None:
+    def digits(xs: Any, by: Any) -> Any:
+        return A.scatterWith(A.add, A.fill((9,), 0), A.map(lambda x: A.lift(x % A.the(by), x), xs))
+
+    assert "whole, serial" not in A.explain(digits, np.ones(5, int), np.array(9)).stages["schedule"]
 
 
 def test_targets_out_of_bounds() -> None:

@@ -268,13 +268,14 @@ def test_windows_of_all_channels(kind: str) -> None:
 
     def convolved(x: Given, w: Given) -> Given:
         (_, high, wide), (several, channels, rows, columns) = A.unlift(x.shape), A.unlift(w.shape)
-        shape = A.index(several, high - rows + 1, wide - columns + 1, channels, rows, columns)
+        shape: tuple[Given, ...] = (several, high - rows + 1, wide - columns + 1, channels, rows, columns)
 
         def product(ix: Given) -> Given:
             k, i, j, c, a, b = A.unindex(ix)
             return x[c, i + a, j + b] * w[k, c, a, b]
 
-        return A.sum(A.sum(A.sum(A.generate(shape, product))))
+        every: Given = A.generate(shape, product)
+        return A.sum(A.sum(A.sum(every)))
 
     given = program(convolved(A.use(numbers((2, 4, 4), kind)), A.use(numbers((2, 2, 2, 2), kind))))
     assert longest(given) == BLOCK
