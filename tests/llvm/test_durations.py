@@ -13,6 +13,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.loops import durations, nest
+from accel.backends.llvm.loops.chunks import SOME
 from accel.backends.llvm.loops.durations import FAR, NEAR, NEAR_BYTES, Duration
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.processor import LINE
@@ -76,6 +77,22 @@ def test_bytes_and_instructions_of_nests(monkeypatch: pytest.MonkeyPatch) -> Non
         lambda ys: A.fold1(lambda a, b: A.cond(b[0] > a[0], b, a), A.zip(ys, ys)), xs
     )  # stored until they fill a block
     assert kept.instructions > 4 * copied.instructions
+
+
+def test_elements_of_segments_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is gathered for them does not."""
+    lengths, columns, xs = np.ones(10, np.int64), np.zeros(10, np.int64), np.ones(10, np.float32)
+    assert found(monkeypatch, lambda ys, ns: A.foldSeg(A.add, 0, ys, ns), xs, lengths)[0].bytes == 4
+    sparse = found(monkeypatch, lambda ys, at, ns: A.foldSeg(A.add, 0, A.gather(at, ys), ns), xs, columns, lengths)
+    assert sparse[0].bytes == 8 + LINE
+
+
+def test_segments_have_as_many_elements_as_they_have_on_the_average() -> None:
+    """Nothing is assumed of them, as it is of loops whose length is any other number that a loop finds out."""
+    xs, lengths = np.ones(10, np.float32), np.ones(10, np.int64)
+    text = str(A.explain(lambda ys, ns: A.foldSeg(A.add, 0, ys, ns), xs, lengths).stages["llvm"])
+    assert "fdiv double" in text
+    assert f"{SOME:e}" not in text
 
 
 def test_loops_of_scalars_count_as_often_as_they_turn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ of threads. Between chunks, and in the middle of long ones that leave partial re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
@@ -16,13 +17,14 @@ from accel.backends.llvm.loops.steps import STEP_TIME, is_known
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
 from accel.ir import mentions
-from accel.ir.nodes import For
+from accel.ir.nodes import For, Nest, Remap
+from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK
 
 MOST_CHUNKS = 256
 """Of a loop whose chunks leave partial results, for which there is room on the stack."""
 
-SOME = "64"
+SOME = 64.0
 """Iterations of a loop whose extent is found out by the loops around it."""
 
 _STEP = "step of chunks"
@@ -33,14 +35,34 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
     """Of `extent` iterations, an i64, of the outermost loops: a double."""
     code = levels.routine.code
     iterations = code.emit(f"sitofp i64 {extent} to double")
-    for level in mentions.levels(text.visited):
-        if level.loop is None or level.loop in outermost:
+    loops = [level.loop for level in mentions.levels(text.visited) if level.loop is not None]
+    for around, loop in pairwise([None, *loops]):
+        if loop is None or loop in outermost:
             continue
-        inner = level.loop.extent
-        # What an outer iteration finds out is not known here: some number.
-        known = levels.writer.one(levels.streams.value(inner)) if is_known(level.loop) else SOME
-        iterations = code.emit(f"fmul double {iterations}, {code.emit(f'sitofp i64 {known} to double')}")
+        all_segments = None if around is None else _elements(text.visited, loop)
+        if is_known(loop):
+            each = code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(loop.extent))} to double")
+        elif around is not None and all_segments is not None:
+            # What segments have on the average, in all of them.
+            both = (
+                code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(extent))} to double")
+                for extent in (all_segments, around.extent)
+            )
+            average = code.emit(f"fdiv double {', '.join(both)}")
+            each = code.emit(f"select i1 {code.emit(f'fcmp ogt double {average}, 1.0')}, double {average}, double 1.0")
+        else:
+            # What an outer iteration finds out is not known here: some number.
+            each = f"{SOME:e}"
+        iterations = code.emit(f"fmul double {iterations}, {each}")
     return text.duration.of(code, iterations)
+
+
+def _elements(nest: Nest, loop: For) -> Extent | None:
+    """How many elements all segments have together whose elements the loop visits; None if it visits none of a segment's."""
+    for statement in mentions.statements(nest):
+        if isinstance(statement, Remap) and statement.segment is not None and loop.extent == statement.outs[-1]:
+            return statement.bounds[-1]
+    return None
 
 
 def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:

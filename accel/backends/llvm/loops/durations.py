@@ -12,7 +12,7 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import NestPlan, visited_work
 from accel.backends.llvm.text.code import Code
 from accel.ir import mentions
-from accel.ir.nodes import ManyToOne, Nest, Read, Scatter, Write
+from accel.ir.nodes import ManyToOne, Nest, OneToOne, Read, Remap, Scatter, Write
 from accel.labelled.work import TIME
 from accel.schedule.nodes import Accumulation
 from accel.schedule.phases import read_at_data
@@ -92,7 +92,7 @@ def duration(nest: Nest, plan: NestPlan) -> Duration:
 def _bytes(nest: Nest) -> int:
     """That an iteration of the innermost loop moves."""
     *_, innermost = mentions.levels(nest)
-    at_data = {id(statement) for statement in read_at_data(nest)}
+    at_data = {id(statement) for statement in read_at_data(nest)} - _elements_of_segments(nest)
     total = 0
     for statement in (*innermost.before, *innermost.after):
         if id(statement) in at_data or isinstance(statement, Scatter):
@@ -100,3 +100,17 @@ def _bytes(nest: Nest) -> int:
         elif isinstance(statement, Read | Write):
             total += statement.array.element.bytes
     return total
+
+
+def _elements_of_segments(nest: Nest) -> set[int]:
+    """The reads of what stands in a segment at the index of the loop over it, by identity: one segment follows the other."""
+    statements = tuple(mentions.statements(nest))
+    starts = {s.outs[0] for s in statements if isinstance(s, Remap) and s.segment is not None}
+    indices = {level.loop.index for level in mentions.levels(nest) if level.loop is not None}
+    places = {
+        out
+        for s in statements
+        if isinstance(s, OneToOne) and len(s.arguments) == 2 and s.arguments[0] in starts and s.arguments[1] in indices
+        for out in s.outs
+    }
+    return {id(s) for s in statements if isinstance(s, Read) and s.index and s.index[-1] in places}
