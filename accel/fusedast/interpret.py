@@ -55,8 +55,8 @@ def _node(node: Node, environment: Environment) -> None:
             branch = then if environment.arrays[condition].item() else orelse
             _run(branch, environment)
             environment.learn(binding.arrays, [environment.arrays[result] for result in branch.results])
-        case UnfusedAwhile():
-            _repeat(node, environment)
+        case UnfusedAwhile(binding, condition, body, initial):
+            environment.repeat(condition, body, initial, binding.arrays, lambda part: _run(part, environment))
         case _:
             assert_never(node)
 
@@ -84,18 +84,3 @@ def _cluster(tree: Tree, results: Sequence[Array], environment: Environment) -> 
                 assert_never(node)
     for array in made.difference(results):
         environment.arrays.pop(array, None)
-
-
-def _repeat(node: UnfusedAwhile, environment: Environment) -> None:
-    asked = [leaf for parameter in node.condition.parameters for leaf in parameter]
-    changed = [leaf for parameter in node.body.parameters for leaf in parameter]
-    state = [environment.arrays[array] for array in node.initial]
-    while True:
-        environment.learn(asked, state)
-        _run(node.condition, environment)
-        if not environment.arrays[node.condition.results[0]].item():
-            break
-        environment.learn(changed, state)
-        _run(node.body, environment)
-        state = [environment.arrays[result] for result in node.body.results]
-    environment.learn(node.binding.arrays, state)

@@ -69,8 +69,8 @@ def _step(step: Step, environment: Environment, run: RunNest) -> None:
             branch = then if environment.arrays[condition].item() else orelse
             _run(branch, environment, run)
             environment.learn(arrays, [environment.arrays[result] for result in branch.results])
-        case Repeat():
-            _repeat(step, environment, run)
+        case Repeat(condition, body, initial, arrays):
+            environment.repeat(condition, body, initial, arrays, lambda part: _run(part, environment, run))
         case _:
             assert_never(step)
 
@@ -82,21 +82,6 @@ def _view(array: Array, data: HostArray, environment: Environment, where: Where 
     if faults.is_too_large(array.element, shape):
         raise faults.too_large(array.element, shape, where)
     environment.arrays[array] = np.ascontiguousarray(data).reshape(shape)
-
-
-def _repeat(step: Repeat, environment: Environment, run: RunNest) -> None:
-    asked = [leaf for parameter in step.condition.parameters for leaf in parameter]
-    changed = [leaf for parameter in step.body.parameters for leaf in parameter]
-    state = [environment.arrays[array] for array in step.initial]
-    while True:
-        environment.learn(asked, state)
-        _run(step.condition, environment, run)
-        if not environment.arrays[step.condition.results[0]].item():
-            break
-        environment.learn(changed, state)
-        _run(step.body, environment, run)
-        state = [environment.arrays[result] for result in step.body.results]
-    environment.learn(step.arrays, state)
 
 
 def _launch(nest: Nest, environment: Environment, run: RunNest) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,23 @@ from accel.support.dataclass import dataclass
 
 Element: TypeAlias = tuple[Value, ...]
 """The leaves of one element."""
+
+
+class Part(Protocol):
+    """A program of any stage that is part of another, as far as its parameters and results are bound."""
+
+    @property
+    def parameters(self) -> tuple[tuple[Array, ...], ...]:
+        """The leaves of each."""
+        ...
+
+    @property
+    def results(self) -> tuple[Array, ...]:
+        """What it makes."""
+        ...
+
+
+P = TypeVar("P", bound=Part)
 
 
 @dataclass(slots=True)
@@ -67,3 +84,20 @@ class Environment:
                 if extent.variable is not None:
                     self.sizes[extent.variable] = actual - extent.offset
             self.arrays[array] = value
+
+    def repeat(
+        self, condition: P, body: P, initial: Sequence[Array], arrays: Sequence[Array], run: Callable[[P], None]
+    ) -> None:
+        """Binds `arrays` to what becomes of `initial`: the body's results, over and over while that of the condition holds."""
+        asked = [leaf for parameter in condition.parameters for leaf in parameter]
+        changed = [leaf for parameter in body.parameters for leaf in parameter]
+        state = [self.arrays[array] for array in initial]
+        while True:
+            self.learn(asked, state)
+            run(condition)
+            if not self.arrays[condition.results[0]].item():
+                break
+            self.learn(changed, state)
+            run(body)
+            state = [self.arrays[result] for result in body.results]
+        self.learn(arrays, state)

@@ -150,8 +150,8 @@ def _bind(binding: Binding, environment: Environment) -> None:
             branch = then if environment.arrays[condition].item() else orelse
             run(branch, environment)
             environment.learn(arrays, [environment.arrays[result] for result in branch.results])
-        case Awhile():
-            _awhile(arrays, binding.operation, environment)
+        case Awhile(condition, body, initial):
+            environment.repeat(condition, body, initial, arrays, lambda part: run(part, environment))
         case _:
             assert_never(binding.operation)
 
@@ -211,18 +211,3 @@ def _reshape(binding: Binding, inputs: Sequence[Array], environment: Environment
         if faults.is_too_large(array.element, shape):
             raise faults.too_large(array.element, shape, binding.where)
         environment.arrays[array] = data.reshape(shape)
-
-
-def _awhile(arrays: Sequence[Array], operation: Awhile, environment: Environment) -> None:
-    asked = [leaf for parameter in operation.condition.parameters for leaf in parameter]
-    changed = [leaf for parameter in operation.body.parameters for leaf in parameter]
-    state = [environment.arrays[array] for array in operation.initial]
-    while True:
-        environment.learn(asked, state)
-        run(operation.condition, environment)
-        if not environment.arrays[operation.condition.results[0]].item():
-            break
-        environment.learn(changed, state)
-        run(operation.body, environment)
-        state = [environment.arrays[result] for result in operation.body.results]
-    environment.learn(arrays, state)
