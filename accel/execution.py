@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Self, TypeV
 
 import numpy as np
 
-from accel import kept_programs
 from accel import settings as setting
-from accel.annotations import NOT_GIVEN, contradiction, demand_of_result, demands, function_of_arrays, refused
 from accel.ast.combinators.host.arrays import leaves_of, use
 from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
@@ -30,12 +28,14 @@ from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Key, Use
 from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
+from accel.calling import kept_programs
+from accel.calling.annotations import NOT_GIVEN, contradiction, demand_of_result, demands, function_of_arrays, refused
+from accel.calling.direct import Ways, kinds_of, ways_under, with_arrays
+from accel.calling.forms import Shaped, nodes_of
+from accel.calling.specialised import Specialised
 from accel.device_array import DeviceArray
-from accel.direct import Ways, kinds_of, ways_under, with_arrays
 from accel.errors import AccelError, AccelTypeError, Where, here
-from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
-from accel.specialised import Specialised
 from accel.structure import Nested, flatten, records_of
 from accel.support import source
 from accel.support.cache import Cache
@@ -44,7 +44,7 @@ from accel.support.forks import load
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable, HostArray
-    from accel.building import Built
+    from accel.calling.building import Built
     from accel.labelled.nodes import Program
 
 P = ParamSpec("P")
@@ -87,8 +87,8 @@ def _built(
     settings: Settings,
     given: Sequence[Leaf] = (),
 ) -> Built:
-    load("accel.building")
-    from accel.building import built  # and with it all stages
+    load("accel.calling.building")
+    from accel.calling.building import built  # and with it all stages
 
     return built(nodes, parameters, settings, given)
 
@@ -126,8 +126,8 @@ def _results(
         except AccelError as error:
             if known.program is None:
                 raise
-            load("accel.relocation")
-            from accel.relocation import moves
+            load("accel.calling.relocation")
+            from accel.calling.relocation import moves
 
             raise error.moved(moves(known.program, _built(nodes, (), settings).program)) from error.__cause__
     made = _built(nodes, (), settings)
@@ -234,8 +234,8 @@ class RunN(Generic[P, R]):
         """Run on these arguments; raises what the program's checks find.
 
         Results are `DeviceArray`s if an argument is one, or with `keep=True`.
-        out: an array for the result, or a tuple of them for several, to be returned with the results in it (`outputs.py`).
-        donate: the numbers of arguments whose memory results may take (`donations.py`).
+        out: an array for the result, or a tuple of them for several, to be returned with the results in it.
+        donate: the numbers of arguments whose memory results may take: see `accel/calling`.
         """
         # The usual call: plain arrays of kinds that came before, under the same settings. What else it may be the functions of
         # the chain find out, which end with `_general`.
@@ -245,8 +245,8 @@ class RunN(Generic[P, R]):
         if kwargs.keys() == {"keep"}:
             return self._general(*args, keep=bool(kwargs["keep"]))  # type: ignore[return-value]  # as the overloads say
         if kwargs:
-            load("accel.donations")
-            from accel.donations import called
+            load("accel.calling.donations")
+            from accel.calling.donations import called
 
             return called(self, self.donating, self.into, args, **kwargs)  # type: ignore[return-value]  # R by construction
         return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
@@ -254,7 +254,7 @@ class RunN(Generic[P, R]):
     def donating(
         self, args: Sequence[object], numbers: Sequence[int], require: Callable[[Sequence[HostArray]], None]
     ) -> object:
-        """Run on these arguments; results may take the memory of those with these numbers. See `accel.donations`.
+        """Run on these arguments; results may take the memory of those with these numbers. See `accel.calling.donations`.
 
         `require` raises what is wrong with arrays that the function holds.
         """
@@ -267,7 +267,7 @@ class RunN(Generic[P, R]):
         return found.run([*_leaves(hosts), *found.constants], given)
 
     def into(self, args: Sequence[object], rooms: Sequence[HostArray], out: object) -> object:
-        """Run on these arguments; results may be written to the arrays that `out` consists of. See `accel.outputs`."""
+        """Run on these arguments; results may be written to the arrays that `out` consists of. See `accel.calling.outputs`."""
         hosts, found, settings = self._prepared(args)
         held = [constant for constant in found.constants if isinstance(constant, np.ndarray)]
         shared = any(np.may_share_memory(room, each) for room in rooms for each in held)
@@ -314,8 +314,8 @@ class RunN(Generic[P, R]):
         hosts, found, settings = self._prepared(args)
         data = [*_leaves(hosts), *found.constants]
         if settings.sizes == "actual":
-            load("accel.building")
-            from accel.building import compiled
+            load("accel.calling.building")
+            from accel.calling.building import compiled
 
             executable = compiled(found.built().program, settings, data)[0]
             found = Specialised(executable, found.built, found.constants, found.result, found.where)

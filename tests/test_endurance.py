@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from accel import building, execution
+from accel import execution
+from accel.calling import building
 from accel.support.cache import Cache
 from tests import endurance
 from tests.marks import long, slow

@@ -71,5 +71,5 @@ class Direct(Protocol):
 
     @property
     def code(self) -> Callable[[], bytes] | None:
-        """What gives all that another process of this machine needs to run the program (`accel/kept_programs.py`)."""
+        """What gives all that another process of this machine needs to run the program (`accel/calling/kept_programs.py`)."""
         ...

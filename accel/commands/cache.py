@@ -6,8 +6,8 @@ from accel.backends.llvm.machine.kept_objects import OBJECTS
 from accel.backends.llvm.machine.late_code import FUNCTIONS
 from accel.backends.measure.kept import TIMES
 from accel.backends.opencl.machine.binaries import BINARIES
+from accel.calling.kept_programs import PROGRAMS
 from accel.ilp.cache.plan_cache import PLANS
-from accel.kept_programs import PROGRAMS
 from accel.support.disk import Store, directory
 
 _KEPT: tuple[tuple[Store, str, str], ...] = (

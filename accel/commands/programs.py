@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 
-from accel.annotations import ANYTHING, Demand, demand_of_result, demands
 from accel.ast.handles.acc import Acc
 from accel.ast.tree.nodes import Use
 from accel.ast.tree.types import ArrayType
+from accel.calling.annotations import ANYTHING, Demand, demand_of_result, demands
 from accel.structure import Nested
 from accel.support.dataclass import dataclass
 

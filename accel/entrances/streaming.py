@@ -13,9 +13,9 @@ from threading import Thread
 from typing import Any, Unpack
 
 from accel import settings as setting
-from accel.annotations import NOT_GIVEN
 from accel.ast.handles.function import takes
 from accel.ast.handles.literals import describe
+from accel.calling.annotations import NOT_GIVEN
 from accel.errors import AccelTypeError, here
 from accel.execution import RunN, require_program, run, runN
 from accel.settings import Given

@@ -13,7 +13,6 @@ from types import CodeType, MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
 from accel import settings as setting
-from accel.annotations import demands, parameters_of
 from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
@@ -22,7 +21,8 @@ from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Key, Use
 from accel.ast.tree.structure import structure
 from accel.ast.tree.types import ArrayType
 from accel.backends.choose import machine
-from accel.building import options
+from accel.calling.annotations import demands, parameters_of
+from accel.calling.building import options
 from accel.compile import Stages, stages
 from accel.errors import AccelDeviceError, AccelTypeError, Where, here
 from accel.explanation.explanation import Explanation

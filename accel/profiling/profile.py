@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Unpack
 
 from accel import settings as setting
-from accel.annotations import parameters_of
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
+from accel.calling.annotations import parameters_of
 from accel.errors import AccelDeviceError, AccelTypeError, here
 from accel.explanation.explain import Subject, explanation, subject, with_ways
 from accel.explanation.explanation import Explanation

@@ -128,7 +128,7 @@ def test_jupyter_shows_the_report_and_the_picture_and_runs_nothing(monkeypatch: 
         raise AssertionError("the program ran")
 
     monkeypatch.setattr("accel.compile.compile", never)
-    monkeypatch.setattr("accel.building.compile", never)
+    monkeypatch.setattr("accel.calling.building.compile", never)
     explanation = A.explain(programs.normalise2)
     bundle = explanation._repr_mimebundle_()
     assert bundle["text/plain"] == str(explanation)

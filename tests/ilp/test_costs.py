@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.building import _COMPILED
+from accel.calling.building import _COMPILED
 from accel.errors import AccelValueError
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import MODELS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from accel import building
 from accel.backends.llvm.machine.processor import Processor, Registers
 from accel.backends.llvm.machine.target import Host, host
+from accel.calling import building
 from accel.support.cache import Cache
 
 INSTRUCTIONS = ("registers", "has_fma", "has_halves", "has_avx2", "has_avx512", "has_avx512dq")

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import building, execution
+from accel import execution
 from accel.backends.llvm.loops import steps
 from accel.backends.llvm.loops.durations import FAR, Duration
 from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.pool import pool
+from accel.calling import building
 from accel.labelled.meaning.order import BLOCK
 from accel.support import waiting
 from accel.support.cache import Cache

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.annotations import ANYTHING, Demand, demands
 from accel.ast.tree.types import F32, I64, TupleType
+from accel.calling.annotations import ANYTHING, Demand, demands
 from tests import untyped
 
 N = TypeVar("N", bound=np.generic)

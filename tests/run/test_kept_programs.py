@@ -13,11 +13,12 @@ from typing import NoReturn
 import pytest
 
 import accel as A
-from accel import kept_programs, settings
+from accel import settings
 from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.calls.code import CallCode, Unit, dumps, loads
 from accel.backends.llvm.machine.late_code import LateNames
 from accel.backends.llvm.sorting.order import Order
+from accel.calling import kept_programs
 
 ROOT = Path(__file__).parents[2]
 

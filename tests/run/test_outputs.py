@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import outputs
+from accel.calling import outputs
 from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]

@@ -73,14 +73,14 @@ FAULTS = (
     ),
     Fault(
         "programs with other names in their errors share code",
-        "building.py",
+        "calling/building.py",
         '        names(program, every=settings.checks == "all"),\n',
         "        (),\n",
         (_PLACES,),
     ),
     Fault(
         "programs that are checked for NaNs share the names of combinators",
-        "building.py",
+        "calling/building.py",
         'names(program, every=settings.checks == "all")',
         "names(program)",
         (_NANS,),
@@ -157,7 +157,7 @@ FAULTS = (
     ),
     Fault(
         "programs under other settings share code",
-        "building.py",
+        "calling/building.py",
         "        setting.key(settings),\n",
         "        setting.key(setting.Settings()),\n",
         (
@@ -182,7 +182,7 @@ FAULTS = (
     ),
     Fault(
         "programs under other settings share what is on disk",
-        "kept_programs.py",
+        "calling/kept_programs.py",
         "str(participants(settings.threads)), repr(values), structure]",
         "structure]",
         ("tests/run/test_kept_programs.py",),
@@ -210,21 +210,21 @@ FAULTS = (
     ),
     Fault(
         "a compiled function takes any dtype",
-        "direct.py",
+        "calling/direct.py",
         "kinds.append((argument.dtype, argument.ndim))",
         "kinds.append((np.dtype(bool), argument.ndim))",
         ("tests/run/test_direct.py",),
     ),
     Fault(
         "a compiled function takes any rank",
-        "direct.py",
+        "calling/direct.py",
         "kinds.append((argument.dtype, argument.ndim))",
         "kinds.append((argument.dtype, 0))",
         ("tests/run/test_direct.py",),
     ),
     Fault(
         "settings that came before have the ways of the last ones",
-        "direct.py",
+        "calling/direct.py",
         "if kept and kept[0].settings is settings:",
         "if kept:",
         ("tests/run/test_direct.py",),

@@ -26,7 +26,7 @@ from accel.ast.tree.types import (
     number_type,
 )
 from accel.backends.direct import Direct, Form, Forms
-from accel.specialised import Specialised
+from accel.calling.specialised import Specialised
 from accel.structure import Nested
 
 if TYPE_CHECKING:

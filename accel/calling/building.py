@@ -13,6 +13,7 @@ from accel.ast.tree.host_functions import HostFunction
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.backends.protocol import Executable
+from accel.calling.relocation import Relocated
 from accel.compile import Compilation, compile
 from accel.ilp.problem.options import Options
 from accel.labelled.array import SizeVariable
@@ -21,7 +22,6 @@ from accel.labelled.meaning import bind
 from accel.labelled.nodes import Program
 from accel.labelled.places import host_functions, names
 from accel.labelled.text import text
-from accel.relocation import Relocated
 from accel.settings import Settings
 from accel.support.cache import Cache
 from accel.support.dataclass import dataclass

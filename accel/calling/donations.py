@@ -15,8 +15,8 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.backends.llvm.machine.blocks_text import PAGE
+from accel.calling.outputs import checked, rooms, stored
 from accel.errors import AccelTypeError, AccelValueError, here
-from accel.outputs import checked, rooms, stored
 
 Require: TypeAlias = Callable[[Sequence[HostArray]], None]
 """Raises what is wrong with arrays that a function holds."""
@@ -36,7 +36,7 @@ def called(
 
     `donating` calls it with arguments of these numbers to be taken, once `require` has judged what it holds, and `into` with
     the arrays in `out`, to which results may be written.
-    `out`: see `accel.outputs`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with
+    `out`: see `outputs.py`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with
     memory of its own, or a result of accel's, and shares it with no other array of the call. After the call nothing is known
     of its elements: it may share memory with a result, and be written to with that. Raises `AccelTypeError`,
     `AccelShapeError`, `AccelValueError`, and what the call raises; where the program's checks raise, donated arguments are as

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from accel.ast.tree.leaves import Leaf
 from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
+from accel.calling.forms import Shaped
 from accel.errors import AccelError, Where, here
-from accel.forms import Shaped
 from accel.support.dataclass import frozen
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable, HostArray
-    from accel.building import Built
+    from accel.calling.building import Built
 
 L = TypeVar("L")
 
