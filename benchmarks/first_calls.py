@@ -185,6 +185,8 @@ def main() -> None:
     if given[:1] == ["--one"]:
         measure(given[1])
         return
+    if unknown := [name for name in given if name not in PROGRAMS]:
+        sys.exit(f"there is no program {unknown[0]!r}, but: {', '.join(map(repr, PROGRAMS))}")
     print("| program | first call, ms | planning | code | in another process |\n| --- | --- | --- | --- | --- |")
     for name in given or PROGRAMS:
         (total, planning, code), again = row(name)

@@ -30,10 +30,9 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     memory = Memory(FrameView(routine, frame), writer, "ret void", None)
     functions = Functions(writer, memory)
     last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
-    rest, level, waits = routine.slot("i64"), routine.slot("ptr"), routine.slot("i1")
+    rest, level = routine.slot("i64"), routine.slot("ptr")
     routine.store("i64", words.get(Word.BLOCK), rest)
     routine.store("ptr", first, level)
-    routine.store("i1", "true", waits)
     head, look, join, skip, wait, after = (routine.label() for _ in range(6))
 
     def there(place: str, offsets: Sequence[int]) -> list[str]:
