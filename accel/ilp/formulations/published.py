@@ -13,12 +13,12 @@ from accel.ilp.facts.analysis import Bundle
 from accel.ilp.facts.followers import adrift, leading
 from accel.ilp.facts.spaces import Conflict, Spaces
 from accel.ilp.formulations.components import Components
-from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
+from accel.ilp.formulations.priced import Priced
 from accel.ilp.formulations.traversal import TraversalVariables
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.solvers.linear import Linear, Model, total
+from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
 from accel.labelled.operations import Role
 from accel.support.choices import Duplicate
@@ -80,7 +80,7 @@ class _Figure4(Draft):
         return shared
 
 
-class Published:
+class Published(Priced):
     """Fig. 4 with costs, as the loop of solving sees it."""
 
     def __init__(
@@ -90,17 +90,8 @@ class Published:
         """`corrected=False` leaves out the order of a scatter's source, as Fig. 4 does: then the optimum may be illegal."""
         self._draft = _Figure4(graph, bundles, duplicate, corrected)
         self._draft.traversal.add_work(duplicate)
-        self.forest = add_costs(self._draft, levels, weights)
+        super().__init__(self._draft, levels, weights)
         self._spaces = Spaces(graph)
-        self.labels = tuple(node.label for node in graph.nodes)
-        self.model: Model = self._draft.model
-        self.alone = tuple(
-            sum(c for number, c in cost.terms.items() if number in self._draft.alone) for cost in self.model.objectives
-        )
-
-    def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
-        """None: the rows are all there from the beginning."""
-        return []
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Nests that cannot be; about operations side by side."""
@@ -128,10 +119,6 @@ class Published:
             changes.append(total(at.values()) if gather is None else 1 - at[gather])
         more = components.border(cluster) if conflict.unless else []
         return total([*components.broken(members), *changes, *more, -1])
-
-    def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
-        """What is connected by fused arrays and shared reads."""
-        return Components(self._draft, values).clusters
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """Where d is 1."""

@@ -15,13 +15,13 @@ from accel.ilp.facts.analysis import Bundle
 from accel.ilp.facts.reach import reach
 from accel.ilp.formulations.components import Components
 from accel.ilp.formulations.concestors import Sizes
-from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
+from accel.ilp.formulations.priced import Priced
 from accel.ilp.legality.rules import fixed_direction
 from accel.ilp.model.variables import Pair, pair
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.solvers.linear import Linear, Model, total
+from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
 
 
@@ -113,21 +113,12 @@ class _Figure114(Draft):
         return self.concestors.get(pair(a, b)) == (a, b)
 
 
-class Robinson:
+class Robinson(Priced):
     """The formulation with costs, as the loop of solving sees it."""
 
     def __init__(self, graph: Graph, bundles: Sequence[Bundle], levels: Sequence[CostLevel], weights: Weights) -> None:
         self._draft = _Figure114(graph, bundles)
-        self.forest = add_costs(self._draft, levels, weights)
-        self.labels = tuple(node.label for node in graph.nodes)
-        self.model: Model = self._draft.model
-        self.alone = tuple(
-            sum(c for number, c in cost.terms.items() if number in self._draft.alone) for cost in self.model.objectives
-        )
-
-    def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
-        """None: the rows are all there from the beginning."""
-        return []
+        super().__init__(self._draft, levels, weights)
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Transitivity where sizes differ; about operations side by side."""
@@ -139,10 +130,6 @@ class Robinson:
                 if x.value(values) > 0.5 and not self._draft.of_one_size(a, b):
                     rows.append(total([*components.broken((a, b)), -x]))
         return rows
-
-    def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
-        """What is connected by fused arrays and shared reads."""
-        return Components(self._draft, values).clusters
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """What runs backward."""
