@@ -27,6 +27,9 @@ ROUND_BITS = 11
 ROUND_VALUES = 1 << ROUND_BITS
 _EACH = ROUND_VALUES // GROUP
 
+COPIES = 2
+"""Of a group's counts: work-items whose values are equal wait for each other less often."""
+
 AT_ONCE = 8
 """Elements that a work-item reads before it looks at the first: how many it has is a multiple of that."""
 
@@ -102,21 +105,25 @@ def _visited(writer: Writer, word: str, condition: str) -> Iterator[None]:
 
 def _tally(kind: ScalarType, word: str) -> SortKernel:
     writer = _chunk(word)
-    writer.line(f"__local uint counted[{ROUND_VALUES}];")
-    values = f"for (int value = lane; value < {ROUND_VALUES}; value += {GROUP})"
-    with writer.block(values):
-        writer.line("counted[value] = 0;")
+    writer.line(f"__local uint counted[{COPIES * ROUND_VALUES}];")
     every = f"({word})~({word})0"
     writer.line(f"const {word} of_key = of_places ? {every} : above < sizeof({word}) * 8 ? {every} << above : 0;")
     writer.line("const uint of_place = of_places ? ~0u << above : 0;")
-    writer.line(WAIT)
     agrees = "((key ^ key_bound) & of_key) == 0 && ((at ^ place_bound) & of_place) == 0"
-    value = "(of_places ? at >> shift : (uint)(key >> shift)) & (1u << above - shift) - 1"
-    with writer.block("if (open[row] > 0)"), _visited(writer, word, agrees):
-        writer.line(f"atomic_inc(&counted[{value}]);")
-    writer.line(WAIT)
-    with writer.block(values):
-        writer.line(f"if (counted[value] > 0) atomic_add(&bins[row * {ROUND_VALUES} + value], counted[value]);")
+    value = "((of_places ? at >> shift : (uint)(key >> shift)) & (1u << above - shift) - 1)"
+    counts = [f"counted[value + {copy * ROUND_VALUES}]" for copy in range(COPIES)]
+    values = f"for (int value = lane; value < {ROUND_VALUES}; value += {GROUP})"
+    with writer.block("if (open[row] > 0)"):
+        with writer.block(values):
+            for each in counts:
+                writer.line(f"{each} = 0;")
+        writer.line(WAIT)
+        with _visited(writer, word, agrees):
+            writer.line(f"atomic_inc(&counted[{value} + lane % {COPIES} * {ROUND_VALUES}]);")
+        writer.line(WAIT)
+        with writer.block(values):
+            writer.line(f"const uint found = {' + '.join(counts)};")
+            writer.line(f"if (found > 0) atomic_add(&bins[row * {ROUND_VALUES} + value], found);")
     read = (
         f"const {unsigned(kind)}* keys",
         f"const {word}* key_bounds",
