@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from accel.ast.tree.types import F16, F64, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F16, F64, I32, ScalarType
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.scalar import expression
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.program import unit
+from accel.errors import AccelInternalError
 from tests.marks import one_in
 from tests.opencl.platforms import backend, each_platform
 from tests.scalar.table import Case, all_cases, differences, operands, reference
@@ -127,3 +129,11 @@ def test_f32_without_f64_names_no_double() -> None:
             names = [f"x{k}" for k in range(len(case.types))]
             text = expression(case.operator, case.result, case.types, names, poor, prelude)
             assert "double" not in text + prelude.text, str(case)
+
+
+@pytest.mark.parametrize("kind", [I32, F64], ids=str)
+def test_what_does_not_exist_at_a_type_is_not_written(kind: ScalarType) -> None:
+    """An operator that the printer does not know, as a new one, is no other operator."""
+    operator = Operator.FLOOR if kind is I32 else Operator.XOR
+    with pytest.raises(AccelInternalError, match=f"no operator {operator} on {kind}"):
+        expression(operator, kind, [kind, kind], ["x", "y"], Features(True, True, True), Prelude())
