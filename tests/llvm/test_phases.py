@@ -19,7 +19,7 @@ from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
 from accel.ir.mentions import nests as nests_of
 from accel.ir.nodes import Program
-from accel.schedule.phases import STRIP
+from accel.schedule.splitting.phases import STRIP
 from accel.schedule.templates.rows import rows
 from tests.llvm import nests
 from tests.marks import numbers_of_threads, one_in

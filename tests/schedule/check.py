@@ -14,8 +14,8 @@ from accel.labelled.array import Extent
 from accel.labelled.meaning.environment import Environment
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.scalar import Constant
-from accel.schedule.interpret import run_scheduled
-from accel.schedule.live import live
+from accel.schedule.meaning.interpret import run_scheduled
+from accel.schedule.meaning.live import live
 from accel.schedule.nodes import Axis, Schedule
 from accel.schedule.verify import verify
 from tests.schedule.derive import PARAMETERS

@@ -18,11 +18,11 @@ from accel.ir.nodes import Nest
 from accel.labelled.meaning.environment import Element, Environment
 from accel.labelled.meaning.order import fold
 from accel.schedule import rules
-from accel.schedule.interpret import run_scheduled
 from accel.schedule.machine import PROCESSOR, WorkItems
+from accel.schedule.meaning.interpret import run_scheduled
+from accel.schedule.meaning.tree import Steps, Tree
 from accel.schedule.nodes import Parameter, Schedule
 from accel.schedule.templates.choose import schedules
-from accel.schedule.tree import Steps, Tree
 from tests.differential.check import loaded
 from tests.differential.data import inputs
 from tests.differential.generate import generate

@@ -16,7 +16,7 @@ from accel.explanation.explain import subject
 from accel.ir.mentions import nests
 from accel.ir.nodes import LoopBody
 from accel.schedule.axes import loops
-from accel.schedule.phases import Phase, phases, verify
+from accel.schedule.splitting.phases import Phase, phases, verify
 
 Handle: TypeAlias = A.Acc[Any]  # types are known at run time
 

@@ -13,8 +13,8 @@ from accel.ir.meaning.interpret import interpret
 from accel.ir.meaning.nest_run import run_nest
 from accel.ir.nodes import Nest
 from accel.labelled.meaning.environment import Environment
-from accel.schedule.interpret import run_scheduled
 from accel.schedule.machine import WorkItems
+from accel.schedule.meaning.interpret import run_scheduled
 from accel.schedule.rules import original, reverse
 from accel.schedule.templates.gpu.split import split
 from tests.schedule.programs import lowered

@@ -1,1 +1,1 @@
-"""The inside of nests: where conditions on indices are decided, and what is left of the code there; what columns share."""
+"""Parts of the innermost loop: inside and edges, pieces, lines, phases; and bounds that are asked once."""

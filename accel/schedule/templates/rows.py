@@ -30,9 +30,9 @@ from accel.schedule.legality import (
     straight,
 )
 from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
-from accel.schedule.phases import STRIP, Phase, phases
 from accel.schedule.splitting.inside import inside
 from accel.schedule.splitting.lines import lined
+from accel.schedule.splitting.phases import STRIP, Phase, phases
 
 CHUNK = Parameter("chunk", BLOCK)
 """How many iterations a thread takes at once."""

@@ -93,7 +93,7 @@ FAULTS = (
     ),
     Fault(
         "the lines of all rows are those of the first",
-        "schedule/interpret.py",
+        "schedule/meaning/interpret.py",
         "if row not in self._rows:",
         "if not self._rows:",
         ("tests/schedule/test_lines.py",),

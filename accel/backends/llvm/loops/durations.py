@@ -15,7 +15,7 @@ from accel.ir import mentions
 from accel.ir.nodes import ManyToOne, Nest, OneToOne, Read, Remap, Scatter, Write
 from accel.labelled.work import TIME
 from accel.schedule.nodes import Accumulation
-from accel.schedule.phases import read_at_data
+from accel.schedule.splitting.phases import read_at_data
 from accel.support.dataclass import dataclass
 
 ALONE = 5_000.0

@@ -24,7 +24,7 @@ from accel.ir import mentions
 from accel.ir.nodes import For, Write
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.phases import read_at_data
+from accel.schedule.splitting.phases import read_at_data
 
 IN_ORDER = 25 * CHUNK_TIME
 """The least nanoseconds of a chunk where one thread runs all: it only looks for interrupts between them. Loops may have copies

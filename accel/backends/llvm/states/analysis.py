@@ -36,8 +36,8 @@ from accel.labelled.work import INSTRUCTIONS, Work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
-from accel.schedule.phases import Phase, phases_of
 from accel.schedule.splitting.inside import statements as statements_inside
+from accel.schedule.splitting.phases import Phase, phases_of
 from accel.schedule.splitting.pieces import Cut, pieces
 from accel.support.dataclass import dataclass
 

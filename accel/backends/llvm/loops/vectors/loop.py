@@ -28,7 +28,7 @@ from accel.backends.llvm.states.staging import StagedFold
 from accel.ir.nodes import For, LoopBody, ManyToOne, Within, Write
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.legality import any_order
-from accel.schedule.phases import STRIP, Phase
+from accel.schedule.splitting.phases import STRIP, Phase
 
 FEW_LANES = 16
 """Of vectors up to which the edges of a loop are scalar code, where masked stores are slow."""

@@ -22,7 +22,7 @@ from accel.errors import AccelInternalError
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
 from accel.labelled.array import Array
-from accel.schedule.phases import STRIP
+from accel.schedule.splitting.phases import STRIP
 
 SLACK = 64
 """Elements of what phases keep behind a strip: the last vector may begin with the strip's last iteration."""

@@ -24,9 +24,9 @@ from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import dependence, loops
 from accel.schedule.legality import lanes_are_runs
+from accel.schedule.meaning.tree import Steps, Tree, Unordered
 from accel.schedule.nodes import Axis, Carried, Line, Loop, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.splitting import inside
-from accel.schedule.tree import Steps, Tree, Unordered
 from accel.support.dataclass import dataclass
 
 Numbers = tuple[int, ...]
