@@ -13,7 +13,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.loops import durations, nest
-from accel.backends.llvm.loops.chunks import SOME
+from accel.backends.llvm.loops.chunks import SOME, average
 from accel.backends.llvm.loops.durations import FAR, NEAR, NEAR_BYTES, Duration
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.processor import LINE
@@ -83,6 +83,8 @@ def test_elements_of_segments_follow_each_other(monkeypatch: pytest.MonkeyPatch)
     """What is gathered for them does not."""
     lengths, columns, xs = np.ones(10, np.int64), np.zeros(10, np.int64), np.ones(10, np.float32)
     assert found(monkeypatch, lambda ys, ns: A.foldSeg(A.add, 0, ys, ns), xs, lengths)[0].bytes == 4
+    rows = found(monkeypatch, lambda ys, ns: A.foldSeg(A.add, 0, ys, ns), np.ones((3, 10), np.float32), lengths)
+    assert rows[-1].bytes == 4
     sparse = found(monkeypatch, lambda ys, at, ns: A.foldSeg(A.add, 0, A.gather(at, ys), ns), xs, columns, lengths)
     assert sparse[0].bytes == 8 + LINE
 
@@ -93,6 +95,18 @@ def test_segments_have_as_many_elements_as_they_have_on_the_average() -> None:
     text = str(A.explain(lambda ys, ns: A.foldSeg(A.add, 0, ys, ns), xs, lengths).stages["llvm"])
     assert "fdiv double" in text
     assert f"{SOME:e}" not in text
+
+
+def test_the_average_of_no_segments_is_a_number() -> None:
+    """By it time is multiplied: what takes no time is not shared among threads, which must have something to do."""
+    code = Code(1)
+    result = average(code, "%elements", "%segments")
+    head, body = "define double @f(double %elements, double %segments) #0 {", "\n".join(code.lines)
+    library, address = compiled(f"{head}\n{body}\n  ret double {result}\n}}")
+    function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(address)
+    cases = ((0, 0), (10, 0), (10, 1), (3, 2), (1, 2), (0, 2))
+    assert [function(*case) for case in cases] == [1, 10, 10, 1.5, 1, 1]
+    del library
 
 
 def test_loops_of_scalars_count_as_often_as_they_turn(monkeypatch: pytest.MonkeyPatch) -> None:

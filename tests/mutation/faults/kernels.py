@@ -206,6 +206,13 @@ FAULTS = (
         ("tests/llvm/test_durations.py",),
     ),
     Fault(
+        "no segments take a time that is no number",
+        "backends/llvm/loops/chunks.py",
+        "{elements}, {_at_least_one(code, segments)}",
+        "{elements}, {segments}",
+        ("tests/llvm/test_durations.py",),
+    ),
+    Fault(
         "a step takes as long as it likes",
         "backends/llvm/loops/steps.py",
         "while step < MOST and 2 * step * longest <= STEP_TIME:",

@@ -14,6 +14,7 @@ from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.steps import STEP_TIME, is_known
+from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
 from accel.ir import mentions
@@ -43,13 +44,11 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
         if is_known(loop):
             each = code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(loop.extent))} to double")
         elif around is not None and all_segments is not None:
-            # What segments have on the average, in all of them.
             both = (
-                code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(extent))} to double")
-                for extent in (all_segments, around.extent)
+                code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(count))} to double")
+                for count in (all_segments, around.extent)
             )
-            average = code.emit(f"fdiv double {', '.join(both)}")
-            each = code.emit(f"select i1 {code.emit(f'fcmp ogt double {average}, 1.0')}, double {average}, double 1.0")
+            each = average(code, *both)
         else:
             # What an outer iteration finds out is not known here: some number.
             each = f"{SOME:e}"
@@ -57,8 +56,18 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
     return text.duration.of(code, iterations)
 
 
+def average(code: Code, elements: str, segments: str) -> str:
+    """How many of so many elements a segment has, at least one, also where there are no segments; all are doubles."""
+    return _at_least_one(code, code.emit(f"fdiv double {elements}, {_at_least_one(code, segments)}"))
+
+
+def _at_least_one(code: Code, number: str) -> str:
+    return code.emit(f"select i1 {code.emit(f'fcmp ogt double {number}, 1.0')}, double {number}, double 1.0")
+
+
 def _elements(nest: Nest, loop: For) -> Extent | None:
-    """How many elements all segments have together whose elements the loop visits; None if it visits none of a segment's."""
+    """About how many elements all segments have together whose elements the loop visits; None if it visits none of a
+    segment's."""
     for statement in mentions.statements(nest):
         if isinstance(statement, Remap) and statement.segment is not None and loop.extent == statement.outs[-1]:
             return statement.bounds[-1]

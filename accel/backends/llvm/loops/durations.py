@@ -7,6 +7,8 @@ LLVM text of doubles. docs/llvm/threads.md has the estimates beside what was mea
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from accel.backends.llvm.machine.processor import LINE, REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import NestPlan, visited_work
@@ -108,9 +110,8 @@ def _elements_of_segments(nest: Nest) -> set[int]:
     starts = {s.outs[0] for s in statements if isinstance(s, Remap) and s.segment is not None}
     indices = {level.loop.index for level in mentions.levels(nest) if level.loop is not None}
     places = {
-        out
+        s.outs[-1]
         for s in statements
-        if isinstance(s, OneToOne) and len(s.arguments) == 2 and s.arguments[0] in starts and s.arguments[1] in indices
-        for out in s.outs
+        if isinstance(s, OneToOne) and any(a in starts and b in indices for a, b in pairwise(s.arguments))
     }
     return {id(s) for s in statements if isinstance(s, Read) and s.index and s.index[-1] in places}
