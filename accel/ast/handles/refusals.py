@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from accel.ast.handles.literals import same_place
-from accel.ast.tree.nodes import ScalarNode
+from accel.ast.tree.nodes import Conditional, Literal, Operation, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
@@ -27,6 +27,9 @@ ANY_SCALAR: Final = COMPARISONS | {Operator.MIN, Operator.MAX}
 _INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
 
 _PARTS_HINT = "of a complex number take a part first: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
+
+_LOOKED_AT: Final = 32
+"""Operations of an expression that are looked at for a hint."""
 
 _KINDS: Final = (
     (FLOATS, "floats"),
@@ -64,7 +67,39 @@ def unequal_types(name: str, first: ScalarNode, node: ScalarNode, where: Where |
     """Two operands of `name` have different types."""
     places = tuple((f"the {n.type} is made here:", n.where) for n in (first, node) if not same_place(n.where, where))
     message = f"{name} needs operands of one type, got {first.type} and {node.type}"
-    return AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
+    hint = _literals_hint(first, node) or _literals_hint(node, first) or _conversion_hint(first.type, node.type)
+    return AccelTypeError(message, where, others=places, hint=hint)
+
+
+def _literals_hint(node: ScalarNode, other: ScalarNode) -> str | None:
+    """What to write where numbers of the text chose a type before they met the other operand."""
+    found = _literal(node)
+    if found is None or not isinstance(other.type, ScalarType) or other.type is BOOL or isinstance(found.value, bool):
+        return None
+    if found.type.is_float and not other.type.is_float:
+        return None
+    spelt = f"`A.constant({found.value!r}, np.{other.type.dtype})`"
+    return f"numbers that meet only each other are of type {node.type}; write {spelt} for one of them"
+
+
+def _literal(node: ScalarNode) -> Literal | None:
+    """The first number that an expression consists of, if all others, but for conditions, are numbers of the text, too."""
+    pending, found = [node], list[Literal]()
+    for _ in range(_LOOKED_AT):
+        match pending.pop():
+            case Literal() as literal:
+                found.append(literal)
+            case Conditional(_, then, orelse):
+                pending += [orelse, then]
+            case Operation(operator, arguments) if operator is Operator.SELECT:
+                pending += reversed(arguments[1:])
+            case Operation(operator, arguments) if operator not in COMPARISONS | COUNTS:
+                pending += reversed(arguments)
+            case _:
+                return None
+        if not pending:
+            return found[0]
+    return None
 
 
 def _conversion_hint(left: ElementType, right: ElementType) -> str | None:

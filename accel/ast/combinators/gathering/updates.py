@@ -78,7 +78,8 @@ def _part(part: builtins.slice[Any, Any, Any], extent: Exp[Any], known: int | No
     """What a slice picks of a dimension."""
     step = 1 if part.step is None else whole_number(part.step)
     if not isinstance(step, int) or isinstance(step, bool):
-        raise AccelTypeError(f"update needs an int as a step, got {describe(raw(step))}", where)
+        hint = "where a step is computed choose by the index: `A.imap(lambda ix, x: A.cond(ix[0] % step == 0, value, x), xs)`"
+        raise AccelTypeError(f"update needs an int as a step, got {describe(raw(step))}", where, hint=hint)
     if step == 0:
         raise AccelValueError("update: a step of 0 leads nowhere", where)
     start, stop = _end(part.start, where), _end(part.stop, where)
