@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -189,6 +190,26 @@ def test_search_is_numpy_s(backend: Any, kind: str) -> None:
     programs = tuple(A.searchsorted(A.use(table[:n]), A.use(wanted)) for n in (0, 1, 50))
     for n, found in zip((0, 1, 50), untyped.run(programs, backend=backend), strict=True):
         same(found, np.searchsorted(table[:n], wanted))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_search_in_tables_of_every_length(backend: Any) -> None:
+    """Each place between, before and after the elements, some of which are equal; NaNs stand last."""
+    search = untyped.runN(A.searchsorted, backend=backend)
+    for n in range(34):
+        table = np.sort(np.arange(n) * 2.0 // 3)
+        table[n - n // 5 :] = np.nan
+        wanted = np.array([-1.0, np.nan, *np.arange(0, 24, 0.5)])
+        same(search(table, wanted), np.searchsorted(table, wanted))
+
+
+@pytest.mark.llvm
+def test_all_elements_leave_a_search_in_the_same_turn() -> None:
+    """So lanes need no masks, which say which of them still run."""
+    text = A.explain(A.searchsorted, np.zeros(3), np.zeros(3)).stages["labelled"]
+    condition = re.search(r"while \(\(\w+, (\w+)\) := \(0, n0\)\) \{gt \1 0\}", text)
+    assert condition is not None, text
+    assert f"div {condition[1]} 2" in text
 
 
 @pytest.mark.llvm

@@ -1,6 +1,8 @@
 """Search in what is sorted: `searchsorted`.
 
-In: handles. Out: handles. The order is that of the sorts, here as scalar code.
+In: handles. Out: handles. The order is that of the sorts, here as scalar code. How many places are left in a turn depends on
+the length of the table alone, so all elements take equally many turns, and lanes need no masks. Of an even number one place
+too many is left where the middle does not come before the element: that place is known not to, either.
 """
 
 from __future__ import annotations
@@ -41,14 +43,15 @@ def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[
     size = unlift_items("searchsorted", table.shape)[0]
 
     def place(x: Exp[Any]) -> Exp[Any]:
-        def halved(bounds: Exp[Any]) -> Exp[Any]:
-            low, high = unlift_items("searchsorted", bounds)
-            middle = (low + high) // 2
-            before = Exp[np.bool_](_before(table[index_of([middle])].node, x.node, where))
-            return lift_items((select(before, middle + 1, low), select(before, high, middle)))
+        def halved(state: Exp[Any]) -> Exp[Any]:
+            low, length = unlift_items("searchsorted", state)
+            rest = length // 2
+            middle = low + (length - rest)
+            before = Exp[np.bool_](_before(table[index_of([middle - 1])].node, x.node, where))
+            return lift_items((select(before, middle, low), rest))
 
         zero = Exp[np.int64](Literal(I64, 0, where))
-        return while_(lambda bounds: bounds[0] < bounds[1], halved, lift_items((zero, size)))[0]
+        return while_(lambda state: state[1] > 0, halved, lift_items((zero, size)))[0]
 
     return map_arrays("searchsorted", place, (array,))
 
