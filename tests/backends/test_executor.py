@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -10,6 +10,9 @@ import pytest
 import accel as A
 from accel.errors import AccelShapeError
 from tests import untyped
+
+BACKENDS: tuple[Literal["llvm", "opencl"], ...] = ("llvm", "opencl")
+"""On llvm such programs are compiled as a whole, and run without an executor."""
 
 Floats = A.Acc[A.Vector[np.float64]]
 
@@ -24,12 +27,12 @@ def grown(xs: Floats) -> tuple[Floats, Floats]:
     return sums, A.generate((A.length(xs),), lambda ix: xs[ix[0]] + sums[ix[0] + 1])
 
 
-@pytest.mark.llvm
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("size", [0, 1, 5, 100])
-def test_a_state_of_one_element_more(size: int) -> None:
+def test_a_state_of_one_element_more(size: int, backend: Literal["llvm", "opencl"]) -> None:
     xs = np.arange(size) / 4
     expected = A.run(grown(A.use(xs)), backend="interpreter")
-    for results in (A.run(grown(A.use(xs))), A.runN(grown)(xs)):
+    for results in (A.run(grown(A.use(xs)), backend=backend), A.runN(grown, backend=backend)(xs)):
         for result, wanted in zip(results, expected, strict=True):
             np.testing.assert_array_equal(result, wanted)
 
@@ -62,7 +65,7 @@ def test_an_argument_that_the_program_makes_shorter() -> None:
         fast(np.ones(0), np.ones(0))
 
 
-@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+@pytest.mark.parametrize("backend", [*BACKENDS, "interpreter"])
 @pytest.mark.parametrize("flag", [True, False])
 def test_one_branch_is_taken(flag: bool, backend: str) -> None:
     xs = A.use(np.arange(4.0))
