@@ -85,12 +85,18 @@ def constants(xs: Vector) -> Any:
     return fixed, A.take(3, fixed), fixed, xs
 
 
+def beside_the_host(xs: Vector) -> Any:
+    """A program that calls the host is none that llvm compiles as a whole: the executor gives its results."""
+    ys = incremented(xs)
+    return ys, ys, xs, A.foreign_acc(lambda each: each, lambda each: each, ys)
+
+
 def sized(*sizes: int) -> list[tuple[str, int]]:
     """Backends with sizes; the interpreter, which is slow and copies all results, gets the first ones."""
     return [(backend, size) for backend in BACKENDS for size in sizes if backend != "interpreter" or size <= 1000]
 
 
-PROGRAMS = [twice, other_shapes, in_place, chosen, repeated, kept, pairs, constants]
+PROGRAMS = [twice, other_shapes, in_place, chosen, repeated, kept, pairs, constants, beside_the_host]
 
 
 @pytest.mark.parametrize(("backend", "size"), sized(5, 600, 200_000))

@@ -111,7 +111,7 @@ FAULTS = (
         "backends/llvm/device.py",
         "waiting.copy(made, self.view(buffer, shape))\n        return made",
         "waiting.copy(made, self.view(buffer, shape))\n        return self.view(buffer, shape)",
-        (f"{_RUN}::test_results_are_fresh_and_contiguous",),
+        ("tests/run/test_results.py",),
     ),
     Fault(
         "what others refer to is spare",
