@@ -30,10 +30,9 @@ from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.schedule import note_streaming
-from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.states.analysis import iteration_work, plan
 from accel.backends.llvm.states.pieces import Pieces, chunk_places, chunk_words
-from accel.backends.llvm.templates.chain_claims import AHEAD, LEADS, claim
+from accel.backends.llvm.templates.chain_claims import AHEAD, LEADS, claim, pause
 from accel.backends.llvm.text.code import constant_text
 from accel.backends.llvm.text.routine import WORD, Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
@@ -351,9 +350,6 @@ class ChainedLoop:
     def _wait(self, levels: Levels, entry: str, number: str) -> None:
         """Until the entry of chunk `number` is there; who looked for it long enough fills in all that are missing."""
         routine, code = levels.routine, levels.routine.code
-        pause = "call void @llvm.x86.sse2.pause()" if is_x86() else "call void @llvm.aarch64.hint(i32 1)"
-        symbol = "llvm.x86.sse2.pause" if is_x86() else "llvm.aarch64.hint"
-        code.declare("void", symbol, "" if is_x86() else "i32")
         looks = routine.slot("i64")
         patience = routine.load("i64", self._word(levels, _PATIENCE))
         routine.store("i64", "0", looks)
@@ -362,7 +358,7 @@ class ChainedLoop:
         routine.place(look)
         routine.branch(self._is_there(levels, entry), after, again)
         routine.place(again)
-        code.line(pause)
+        pause(code)
         count = code.emit(f"add i64 {routine.load('i64', looks)}, 1")
         routine.store("i64", count, looks)
         routine.branch(code.emit(f"icmp slt i64 {count}, {patience}"), look, impatient)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from accel.backends.llvm.machine.system import is_x86
+from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 
-AHEAD = 4
+AHEAD = 8
 """How many chunks' totals are found out at once: together they stay in a core's cache until they are read again."""
+
+LOOKS = 64
+"""How often a thread looks for what the chunk before its next one hands over, before it finds out totals instead, if nobody
+leads: whoever had to wait for this thread is about to say it, within a microsecond."""
 
 _FIELD = 16
 """Bits of each part of the word of claims: the first chunk behind all that were taken, the first of the gap, the first behind
@@ -25,7 +31,9 @@ def claim(routine: Routine, place: str, chunks: str, gap: int, is_there: Callabl
     that are taken, and leaves a gap to whoever leads; where nothing is left but the gap, it takes that.
     """
     code = routine.code
-    head, some, none, taken = (routine.label() for _ in range(4))
+    head, some, none, again, claims, taken = (routine.label() for _ in range(6))
+    looks = routine.slot("i64")
+    routine.store("i64", "0", looks)
     routine.jump(head)
     routine.place(head)
     word = code.emit(f"load atomic i64, ptr {place} monotonic, align 8")
@@ -36,7 +44,17 @@ def claim(routine: Routine, place: str, chunks: str, gap: int, is_there: Callabl
     routine.place(none)
     code.line("ret void")
     routine.place(some)
-    first, last, ready, new = _taken(routine, word, (number, low, end, has_gap, more), chunks, gap, is_there)
+    ready = is_there(code.emit(f"select i1 {has_gap}, i64 {low}, i64 {number}"))
+    looked = code.emit(f"add i64 {routine.load('i64', looks)}, 1")
+    routine.store("i64", looked, looks)
+    enough = code.emit(f"icmp sgt i64 {looked}, {LOOKS}")
+    settled = code.emit(f"or i1 {code.emit(f'or i1 {ready}, {_leads(routine, word)}')}, {enough}")
+    routine.branch(settled, claims, again)
+    routine.place(again)
+    pause(code)
+    routine.jump(head)
+    routine.place(claims)
+    first, last, new = _taken(routine, word, (number, low, end, has_gap, more, ready), chunks, gap)
     pair = code.emit(f"cmpxchg ptr {place}, i64 {word}, i64 {new} monotonic monotonic")
     routine.branch(code.emit(f"extractvalue {{i64, i1}} {pair}, 1"), taken, head)
     routine.place(taken)
@@ -46,21 +64,19 @@ def claim(routine: Routine, place: str, chunks: str, gap: int, is_there: Callabl
 def _taken(
     routine: Routine,
     word: str,
-    claims: tuple[str, str, str, str, str],
+    claims: tuple[str, str, str, str, str, str],
     chunks: str,
     gap: int,
-    is_there: Callable[[str], str],
-) -> tuple[str, str, str, str]:
-    """What `claim` gives if nobody else takes chunks meanwhile, and the word then. claims: the first chunk behind all that were
-    taken, both ends of the gap, whether there is one, and whether there are chunks behind all that were taken."""
-    code, (number, low, end, has_gap, more) = routine.code, claims
-    next_ = code.emit(f"select i1 {has_gap}, i64 {low}, i64 {number}")
-    ready = is_there(next_)
+) -> tuple[str, str, str]:
+    """The chunks that `claim` gives if nobody else takes any meanwhile, and the word then. claims: the first chunk behind all
+    that were taken, both ends of the gap, whether there is one, whether there are chunks behind all that were taken, and
+    whether all before the next one handed over."""
+    code, (number, low, end, has_gap, more, ready) = routine.code, claims
     late = code.emit(f"xor i1 {ready}, true")
     behind = code.emit(f"and i1 {late}, {more}")
     in_gap = code.emit(f"and i1 {has_gap}, {code.emit(f'xor i1 {behind}, true')}")
     beyond = code.emit(f"add i64 {number}, {gap}")
-    leads = code.emit(f"icmp uge i64 {word}, {LEADS}")
+    leads = _leads(routine, word)
     lacks = code.emit(f"xor i1 {has_gap}, true")
     room = code.emit(f"icmp slt i64 {beyond}, {chunks}")
     opens = code.emit(f"and i1 {code.emit(f'and i1 {late}, {leads}')}, {code.emit(f'and i1 {lacks}, {room}')}")
@@ -81,7 +97,19 @@ def _taken(
     new = fields[0]
     for field in fields[1:]:
         new = code.emit(f"or i64 {new}, {field}")
-    return first, last, ready, new
+    return first, last, new
+
+
+def pause(code: Code) -> None:
+    """Emits what a thread does between two looks at what another one writes."""
+    symbol, argument = ("llvm.x86.sse2.pause", "") if is_x86() else ("llvm.aarch64.hint", "i32")
+    code.declare("void", symbol, argument)
+    code.line(f"call void @{symbol}({'' if is_x86() else 'i32 1'})")
+
+
+def _leads(routine: Routine, word: str) -> str:
+    """Whether somebody leads."""
+    return routine.code.emit(f"icmp uge i64 {word}, {LEADS}")
 
 
 def _field(routine: Routine, word: str, number: int) -> str:
