@@ -220,7 +220,20 @@ def lines(rows: int = 5, columns: int = 12) -> Example:
     return lowered(program, floats(29))
 
 
+def windows(rows: int = 4, columns: int = 10) -> Example:
+    """Windows of two dimensions, which are folded as one row."""
+
+    def program(xs: Handle, weights: Handle) -> object:
+        def element(ix: Any) -> Any:  # Any: an index, and an element
+            i, j, a, b = A.unindex(ix)
+            return xs[i + a, j + b] * weights[a, b]
+
+        return A.fold(A.add, 0, A.generate(A.index(rows, columns, 2, 3), element), dims=2)
+
+    return lowered(program, floats(rows + 1, columns + 2), floats(2, 3))
+
+
 EXAMPLES = (
     *MAPS_AND_FOLDS, nearest, highest, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases,
-    scanned_phases, lines,
+    scanned_phases, lines, windows,
 )  # fmt: skip

@@ -36,6 +36,7 @@ from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
+from accel.schedule.templates.cpu.merged_folds import Positions, in_one_loop
 from accel.support.dataclass import dataclass
 
 LONGEST_ROW = 63
@@ -51,8 +52,8 @@ class Columns:
     outer: the map loops around it, outermost first; their iterations are independent. folds: the loops inside of it, whose
     states are folded in each lane by itself. last: the innermost map loop, whose statements are those of each lane; `lanes`
     itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast. across: rows
-    of memory stream by, whatever `longest` says. `lanes` may have states, which fold what columns come to; then it is the
-    outermost loop.
+    of memory stream by, whatever `longest` says. positions: the folds that stand for several loops of the nest. `lanes` may
+    have states, which fold what columns come to; then it is the outermost loop.
     """
 
     outer: tuple[For, ...]
@@ -61,6 +62,11 @@ class Columns:
     folds: tuple[For, ...]
     longest: int | None
     across: bool
+    positions: tuple[Positions, ...]
+
+    def visited(self, fold: For) -> tuple[For, ...]:
+        """The nest's loops for which a fold stands, outermost first."""
+        return next((each.loops for each in self.positions if each.index == fold.index), (fold,))
 
     def varying(self) -> frozenset[str]:
         """The streams that differ between lanes; what is folded does."""
@@ -73,12 +79,18 @@ def columns(nest: Nest) -> Columns | None:
     levels = list(mentions.levels(nest))
     loops = [level.loop for level in levels if level.loop is not None]
     maps = next((depth for depth, loop in enumerate(loops) if loop.states), len(loops)) or 1
-    around, folds = loops[:maps], loops[maps:]
+    around, folds = loops[:maps], tuple(loops[maps:])
     if not around or not folds or nest.counts or nest.in_place:
         return None
     if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
         return None
-    if any(loop.body.after for loop in around[:-1]) or not all(map(_folds_by_itself, folds)):
+    if any(loop.body.after for loop in around[:-1]):
+        return None
+    merged = in_one_loop(around[-1], folds)
+    if merged is None:
+        return None
+    around[-1], folds, positions = merged
+    if not all(map(_folds_by_itself, folds)):
         return None
     if around[0].states and not _folds_columns(around[0], folds):
         return None
@@ -96,7 +108,7 @@ def columns(nest: Nest) -> Columns | None:
             if not around[place].states and (reading.apart or (reading.across and not reading.windows)):
                 longest = None if reading.across else LONGEST_ROW
             outer, across = (*around[:place], *around[place + 1 :]), reading.across and not around[place].states
-            return Columns(outer, around[place], last, tuple(folds), longest, across)
+            return Columns(outer, around[place], last, folds, longest, across, positions)
     return None
 
 

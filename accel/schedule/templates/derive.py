@@ -59,13 +59,15 @@ def by_tiles(nest: Nest, found: Tile) -> Schedule:
 def by_columns(nest: Nest, found: Columns) -> Schedule:
     """A strip of columns innermost: rows of memory stream by, and each column's partial results are kept."""
     every = loops(nest)
-    schedule, maps = _in_whole_blocks(original(nest), found.lanes), len(every) - len(found.folds)
-    for at in range(every.index(found.lanes), maps - 1):
+    schedule, maps = _in_whole_blocks(original(nest), found.lanes), len(found.outer) + 1
+    (lanes,) = (depth for depth, loop in enumerate(every) if loop.index == found.lanes.index)
+    for at in range(lanes, maps - 1):
         schedule = flip(schedule, at)
     for at in reversed(range(maps, len(every))):
-        schedule = _in_order(schedule, at)
+        # A loop without states steps those of one around it.
+        schedule = _in_order(schedule, at) if every[at].states else flatten(schedule, at - 1)
     schedule = _in_lanes(schedule, maps - 1, STRIP)
-    return named(_kinds(_innermost(schedule, every.index(found.lanes))), Template.COLUMNS)
+    return named(_kinds(_innermost(schedule, lanes)), Template.COLUMNS)
 
 
 def by_column_scans(nest: Nest, found: ColumnScans) -> Schedule:

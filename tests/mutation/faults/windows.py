@@ -8,6 +8,7 @@ from tests.mutation.fault import Fault
 _TEXT = "backends/llvm/templates/strips/window_text.py"
 _WINDOWS = ("tests/llvm/test_windows.py",)
 _BENT = ("tests/llvm/test_bent_places.py",)
+_DIMENSIONS = ("tests/llvm/test_folds_of_dimensions.py",)
 _NUMBERS = ("tests/llvm/test_outer_folds.py::test_numbers_of_rows_and_columns",)
 
 FAULTS = (
@@ -24,6 +25,27 @@ FAULTS = (
         "or (end.folds and end.step is None):",
         "or False:",
         ("tests/llvm/test_windows.py",),
+    ),
+    Fault(
+        "positions are divided by a reciprocal that is rounded down",
+        _TEXT,
+        """made[_reciprocal(loop)] = Uniform(code.emit(f"add i64 {whole}, 1"), I64)""",
+        "made[_reciprocal(loop)] = Uniform(whole, I64)",
+        _DIMENSIONS,
+    ),
+    Fault(
+        "positions that are written out are not divided",
+        _TEXT,
+        "quotient, rest = map(str, divmod(int(element), count))",
+        'quotient, rest = "0", element',
+        _DIMENSIONS,
+    ),
+    Fault(
+        "positions stand for the same element of each inner loop",
+        "schedule/templates/cpu/merged_folds.py",
+        "_computed(statements, Operator.REM, rest, extent, 1 + len(statements))",
+        "_computed(statements, Operator.MIN, rest, extent, 1 + len(statements))",
+        _DIMENSIONS,
     ),
     Fault(
         "clamps bend no vector",

@@ -22,6 +22,7 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import iteration_work
 from accel.backends.llvm.templates.strips.accumulators import Strip, order_width, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
+from accel.backends.llvm.templates.strips.statements import POSITION_BITS
 from accel.backends.llvm.templates.strips.visits import Piece
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -91,8 +92,9 @@ class ColumnStrips:
         self._narrow = narrow
         bytes_ = sorted(widths(columns))
         self._lanes = (REGISTER_BYTES // 2 if narrow else REGISTER_BYTES) // bytes_[-1]
-        # Fewer columns than lanes need masks, which narrow elements are slow with.
-        self._masks = narrow and bytes_[0] >= 4
+        # Fewer columns than lanes need masks, which narrow elements are slow with; where positions are divided for each row of
+        # them, rows are as fast.
+        self._masks = narrow and bytes_[0] >= 4 and not columns.positions
         self._vectors = vectors or _vectors(columns, self._lanes, NARROW_BYTES if narrow else ROW_BYTES)
         self._blocks = blocks
         self._name = f"{text.name}_{'narrow' if narrow else 'columns'}"
@@ -109,10 +111,15 @@ class ColumnStrips:
 
     def applies(self, levels: Levels) -> str:
         """There are enough columns for a vector, or half of one, and not too many for a narrow strip; and something to fold in
-        every one."""
+        every one, but not more than positions are divided for."""
+        levels.statements([positions.size for positions in self._columns.positions])
         code, columns = levels.routine.code, levels.own_extent(self._columns.lanes)
         least = self._lanes // 2 if self._masks else self._lanes
         enough = code.emit(f"icmp sge i64 {columns}, {least}")
+        for positions in self._columns.positions:
+            (visited,) = levels.streams.values(positions.size.outs)
+            short = code.emit(f"icmp sle i64 {levels.writer.one(visited)}, {(1 << POSITION_BITS) - 1}")
+            enough = code.emit(f"and i1 {enough}, {short}")
         for loop in (*self._columns.outer, *self._columns.folds):
             some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
             enough = code.emit(f"and i1 {enough}, {some}")
@@ -297,12 +304,12 @@ class ColumnStrips:
         text = StripText(self._columns, strip, first, last, self._together, mask, far=far, streams=self._narrow)
         scope = text.around(self._columns.outer, self._columns.last, streams, code.emit(f"udiv i64 {number}, {strips}"))
         level, loop = self._columns.last.body, self._columns.folds[0]
-        scope = text.before(level, scope)
+        scope = text.before(level, text.with_reciprocals(scope))
         if joins:
             self._join(text, strip, number, parts)
             text.after(level, scope, {})
             return
-        rows = writer.one(streams.value(loop.extent))
+        rows = text.count(loop, scope)
         part = code.emit(f"urem i64 {unit}, {parts}")
         (low, high), piece = self._rows_of(memory, part, rows)
         text.fold(loop, scope, low, high, piece)

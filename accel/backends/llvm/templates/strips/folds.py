@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
-from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.emit.values import Value
 from accel.backends.llvm.templates.strips.accumulators import Lane, Strip, StripFold, subtrees
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.backends.llvm.templates.strips.visits import LaneVisit, Piece
@@ -63,7 +62,7 @@ class StripText(StripStatements):
     ) -> None:
         """`together`: the most rows that are taken at once. `far`: whether arrays are larger than caches, an i1; None if
         nothing is asked for ahead."""
-        super().__init__(columns.lanes, columns.varying(), strip, first, last, mask)
+        super().__init__(columns.lanes, columns.varying(), strip, first, last, mask, columns.positions)
         self._together = together
         self._far = far
         self._streams = streams
@@ -198,7 +197,7 @@ class StripText(StripStatements):
                     at = code.emit(f"add i64 {place}, {step * width}")
                     row = code.emit(f"add i64 {low}, {routine.least(at, last)}")
                     there = code.emit(f"icmp slt i64 {at}, {count}")
-                    elements.append((there, self.uniform(statements, scope.with_index(loop.index, row))))
+                    elements.append((there, self.uniform(statements, self.at(loop, scope, row))))
             with self.strip.each() as vector:
                 known = self.known(varying, scope, vector)
                 lanes = [{fold.state.name: Lane(self.strip, fold.nothing()) for fold in own} for _ in range(LANES)]
@@ -282,18 +281,19 @@ class StripText(StripStatements):
         """Asks for what a vector reads in some iterations, so that it is there when they are taken."""
         loop, memory = rows.loop, self.strip.memory
         known = {**rows.scope.made, self._lanes.index.name: self.position(vector)}
+        scopes = [self.at(loop, rows.scope, row) for row in some]
         for read in (s for s in (*loop.body.before, *loop.body.after) if isinstance(s, Read) and self.varies(s)):
             streams = [operand for operand in read.index if isinstance(operand, Stream)]
-            if read.when is None and all(stream == loop.index or stream.name in known for stream in streams):
-                for row in some:
-                    made = Streams(memory, {**known, loop.index.name: Uniform(row, I64)})
-                    memory.ask_ahead(read.array, made.values(read.index))
+            for scope in scopes:
+                made = {**scope.made, **known}
+                if read.when is None and all(stream.name in made for stream in streams):
+                    memory.ask_ahead(read.array, Streams(memory, made).values(read.index))
 
     def _innermost(self, rows: _Rows, some: Sequence[str], fresh: str, ahead: Sequence[str]) -> None:
         loop = rows.loop
         statements = [*loop.body.before, *loop.body.after]
         varying = [statement for statement in statements if self.varies(statement)]
-        scopes = [self.uniform(statements, rows.scope.with_index(loop.index, row)) for row in some]
+        scopes = [self.uniform(statements, self.at(loop, rows.scope, row)) for row in some]
         with self.strip.each() as vector:
             if ahead and self._far is not None:
                 with self.strip.routine.when(self._far):
@@ -307,7 +307,7 @@ class StripText(StripStatements):
 
     def _around(self, rows: _Rows, inner: For, row: str, fresh: str) -> None:
         """One iteration of a loop of folds around another."""
-        scope = self.before(rows.loop.body, rows.scope.with_index(rows.loop.index, row))
+        scope = self.before(rows.loop.body, self.at(rows.loop, rows.scope, row))
         extent = self.strip.writer.one(Streams(self.strip.memory, dict(scope.made)).value(inner.extent))
         self.fold(inner, scope, "0", extent)
         self.after(rows.loop.body, scope, rows.places, fresh)

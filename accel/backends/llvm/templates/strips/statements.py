@@ -16,7 +16,11 @@ from accel.errors import AccelInternalError
 from accel.ir import flow
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, State, Stream
 from accel.schedule.templates.columns import inside
+from accel.schedule.templates.cpu.merged_folds import Positions
 from accel.support.dataclass import dataclass
+
+POSITION_BITS = 31
+"""Of the positions of loops that stand for several, so that they are divided by a product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,19 @@ class Scope:
 class StripStatements:
     """One strip of columns: `lanes` is their loop. `first`: its first column; `last`: where the last vector of the last strip
     begins; `mask`: which lanes of every vector are columns (None: all). `varying`: the streams that differ between columns.
+    `positions`: the loops that stand for several, whose numbers of iterations have so many `bits`, at most.
     """
 
     def __init__(
-        self, lanes: For, varying: Set[str], strip: Strip, first: str, last: str, mask: str | None = None
+        self,
+        lanes: For,
+        varying: Set[str],
+        strip: Strip,
+        first: str,
+        last: str,
+        mask: str | None = None,
+        positions: Sequence[Positions] = (),
+        bits: int = POSITION_BITS,
     ) -> None:
         self.strip = strip
         self._lanes = lanes
@@ -45,6 +58,8 @@ class StripStatements:
         self._first = first
         self._last = last
         self._mask = mask
+        self._positions = {each.index: each.loops for each in positions}
+        self._bits = bits
 
     def around(self, outer: Sequence[For], last: For, streams: Streams, number: str) -> Scope:
         """The loops around: their indices, from the number of an iteration of them all, and statements but those of `last`."""
@@ -68,6 +83,41 @@ class StripStatements:
             if loop is not last:
                 scope = self.uniform(loop.body.before, scope)
         return scope
+
+    def at(self, loop: For, scope: Scope, iteration: str) -> Scope:
+        """An iteration of a loop inside; of one over positions also the indices that it stands for."""
+        scope = scope.with_index(loop.index, iteration)
+        if (loops := self._positions.get(loop.index)) is None:
+            return scope
+        for each in reversed(loops[1:]):
+            iteration, rest = self.divided(iteration, each, scope)
+            scope = scope.with_index(each.index, rest)
+        return scope.with_index(loops[0].index, iteration)
+
+    def divided(self, position: str, loop: For, scope: Scope) -> tuple[str, str]:
+        """A position, by how many iterations a loop has: quotient and remainder. Of numbers with so many bits, at most, the
+        product of a position and 2^(2 bits) / iterations, rounded up, has the quotient in front of 2 bits."""
+        code, reciprocal = self.strip.routine.code, self.strip.writer.one(scope.made[_reciprocal(loop)])
+        if 3 * self._bits < 64:
+            quotient = code.emit(f"lshr i64 {code.emit(f'mul i64 {position}, {reciprocal}')}, {2 * self._bits}")
+        else:
+            wide = [code.emit(f"zext i64 {value} to i128") for value in (position, reciprocal)]
+            product = code.emit(f"mul i128 {wide[0]}, {wide[1]}")
+            quotient = code.emit(f"trunc i128 {code.emit(f'lshr i128 {product}, {2 * self._bits}')} to i64")
+        return quotient, code.emit(f"sub i64 {position}, {code.emit(f'mul i64 {quotient}, {self.count(loop, scope)}')}")
+
+    def with_reciprocals(self, scope: Scope) -> Scope:
+        """And what divides by the iterations of loops."""
+        code, made = self.strip.routine.code, dict(scope.made)
+        for loops in self._positions.values():
+            for loop in loops[1:]:
+                whole = code.emit(f"udiv i64 {1 << 2 * self._bits}, {self.count(loop, scope)}")
+                made[_reciprocal(loop)] = Uniform(code.emit(f"add i64 {whole}, 1"), I64)
+        return replace(scope, made=made)
+
+    def count(self, loop: For, scope: Scope) -> str:
+        """How many iterations a loop has."""
+        return self.strip.writer.one(Streams(self.strip.memory, dict(scope.made)).value(loop.extent))
 
     def uniform(self, statements: Iterable[LoopBody], scope: Scope) -> Scope:
         """The statements that are the same for all columns, but for those that are made already."""
@@ -136,6 +186,11 @@ class StripStatements:
                 for name, row in rows.items():
                     row.store([made[name]], vector)
         return replace(scope, rows={**scope.rows, **rows})
+
+
+def _reciprocal(loop: For) -> str:
+    """What divides by a loop's iterations, among streams: no stream of a nest has a space."""
+    return f"reciprocal of {loop.index.name}"
 
 
 def no_step(statement: ManyToOne, values: Sequence[Value], mask: str | None) -> tuple[Sequence[Value], Sequence[Value]]:

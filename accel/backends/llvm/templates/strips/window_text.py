@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
@@ -23,6 +24,7 @@ from accel.backends.llvm.templates.strips.accumulators import Fold, Lane, Row, S
 from accel.backends.llvm.templates.strips.folds import LANES
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.ir.nodes import For, LoopBody, ManyToOne
+from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns
 from accel.support.dataclass import dataclass
 
@@ -64,7 +66,7 @@ class WindowText(StripStatements):
         self._masks = masks
         self._together = 1 if heavy else TOGETHER if host().processor.registers.many else TOGETHER // 2
         strip = Strip(memory.routine, writer, memory, Functions(writer, memory), self._together, str(self._together))
-        super().__init__(columns.lanes, columns.varying(), strip, "0", "0")
+        super().__init__(columns.lanes, columns.varying(), strip, "0", "0", None, columns.positions, BLOCK.bit_length())
         self._columns = columns
         self._counts = counts
         self.outer = OuterFolds(Tools(memory.routine, writer, strip.functions), outer, "%records")
@@ -118,7 +120,8 @@ class WindowText(StripStatements):
         """In the loops around, at these indices: no vector yet, of the one which will be written."""
         last = self._columns.last
         scope = self.within(self._columns.outer, last, Streams(self.strip.memory, {}), indices)
-        return _Here(self.uniform(last.body.before, scope), [], [{}])
+        scope = self.uniform(last.body.before, scope)
+        return _Here(self.with_reciprocals(scope), [], [{}])
 
     def _whole(self, here: _Here, first: str, end: str) -> str:
         """As many columns from the first one on as fill vectors side by side; where the next one's number stands."""
@@ -170,12 +173,10 @@ class WindowText(StripStatements):
 
     def _fold(self, loop: For, here: _Here) -> Sequence[Leaves]:
         """All elements of a loop."""
-        if (count := self._counts.get(loop.index.name)) is not None:
-            return self._written(loop, here, count)
+        counts = [self._counts.get(each.index.name, 0) for each in self._columns.visited(loop)]
+        if all(counts):
+            return self._written(loop, here, prod(counts))
         return self._ordered(loop, here) if self._width(loop) > 1 else self._chain(loop, here, "0", 1)
-
-    def _count(self, loop: For, here: _Here) -> str:
-        return self.strip.writer.one(Streams(self.strip.memory, dict(here.scope.made)).value(loop.extent))
 
     def _written(self, loop: For, here: _Here, count: int) -> Sequence[Leaves]:
         """So many elements, each in a lane of its own."""
@@ -193,7 +194,7 @@ class WindowText(StripStatements):
         """Elements of an order's lanes: subtrees of some lanes, then what these come to."""
         routine, code = self.strip.routine, self.strip.routine.code
         width, at_once, numbers = self._width(loop), self._at_once[loop.index], range(len(here.vectors))
-        groups = subtrees(code, routine.least(self._count(loop, here), str(width)), at_once)
+        groups = subtrees(code, routine.least(self.count(loop, here.scope), str(width)), at_once)
 
         def held(row: str) -> Sequence[Leaves]:
             return [
@@ -239,7 +240,7 @@ class WindowText(StripStatements):
         def held() -> list[Leaves]:
             return [{name: one.get() for name, one in lane.items()} for lane in lanes]
 
-        with self.strip.routine.count(start, self._count(loop, here), step) as element:
+        with self.strip.routine.count(start, self.count(loop, here.scope), step) as element:
             for lane, leaves in zip(lanes, self._stepped(loop, here, element, held()), strict=True):
                 for name, values in leaves.items():
                     lane[name].put(values)
@@ -247,7 +248,14 @@ class WindowText(StripStatements):
 
     def _stepped(self, loop: For, here: _Here, element: str, held: Sequence[Leaves]) -> Sequence[Leaves]:
         """What a loop's states come to by one more element; or by the first one, where nothing is held."""
-        return self._run(replace(here, scope=here.scope.with_index(loop.index, element)), loop, held)
+        return self._run(replace(here, scope=self.at(loop, here.scope, element)), loop, held)
+
+    def divided(self, element: str, loop: For, scope: Scope) -> tuple[str, str]:
+        """A number of what is known is known."""
+        if (count := self._counts.get(loop.index.name)) is None:
+            return super().divided(element, loop, scope)
+        quotient, rest = divmod(int(element), count)
+        return str(quotient), str(rest)
 
     def _folding(self, held: dict[str, list[Value]], vector: str, start: str) -> Step:
         """Steps the states. `held`: what those of columns come to, from column `vector` on, of the block from `start` on."""

@@ -27,7 +27,7 @@ from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, THREADS
-from accel.ir.nodes import Stream
+from accel.ir.nodes import For, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import LONGEST_ROW, Columns, widths
 from accel.schedule.templates.cpu.loaded_before import loaded_before
@@ -66,7 +66,7 @@ class WindowStrips:
         self._columns = loaded_before(columns)
         self._lanes = REGISTER_BYTES // max(widths(columns))
         self._heavy = iteration_work(text.nest) >= HEAVY
-        self._written = () if self._heavy else self._columns.folds[-2:]
+        self._written = () if self._heavy else _innermost_two(columns)
         self._numbers = (WRITTEN + 1) ** len(self._written)
         # Fewer columns than lanes need masks, which narrow elements are slow with, and processors without registers of them.
         self._masks = host().processor.registers.many and min(widths(columns)) >= 4
@@ -76,6 +76,7 @@ class WindowStrips:
     def applies(self, levels: Levels) -> str:
         """There is a vector of results in a row, or a part of one, and enough to fold in all; for each result no more than is
         as fast otherwise."""
+        levels.statements([positions.size for positions in self._columns.positions])
         code, columns, folded = levels.routine.code, levels.own_extent(self._columns.lanes), "1"
         enough, results = code.emit(f"icmp sge i64 {columns}, {2 if self._masks else self._lanes}"), columns
         for outer in self._columns.outer:
@@ -195,3 +196,14 @@ class WindowStrips:
         code.line("ret void")
         memory.close()
         return routine
+
+
+def _innermost_two(columns: Columns) -> Sequence[For]:
+    """The loops of the innermost folds, as long as these are two at most."""
+    found: tuple[For, ...] = ()
+    for fold in reversed(columns.folds):
+        loops = columns.visited(fold)
+        if len(loops) + len(found) > 2:
+            break
+        found = (*loops, *found)
+    return found
