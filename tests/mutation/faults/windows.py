@@ -9,6 +9,7 @@ _TEXT = "backends/llvm/templates/strips/window_text.py"
 _WINDOWS = ("tests/llvm/test_windows.py",)
 _BENT = ("tests/llvm/test_bent_places.py",)
 _DIMENSIONS = ("tests/llvm/test_folds_of_dimensions.py",)
+_CONDITIONS = ("tests/llvm/test_conditions_of_places.py",)
 _NUMBERS = ("tests/llvm/test_outer_folds.py::test_numbers_of_rows_and_columns",)
 
 FAULTS = (
@@ -46,6 +47,27 @@ FAULTS = (
         "_computed(statements, Operator.REM, rest, extent, 1 + len(statements))",
         "_computed(statements, Operator.MIN, rest, extent, 1 + len(statements))",
         _DIMENSIONS,
+    ),
+    Fault(
+        "places under conditions never wrap",
+        "backends/llvm/emit/writer.py",
+        'right = self.scalar.emit(f"xor i1 {wrong}, true")',
+        'right = "true"',
+        _CONDITIONS,
+    ),
+    Fault(
+        "the lane in which a condition on places fails is the other end's",
+        "backends/llvm/emit/writer.py",
+        "least, most = holds if rising else holds[::-1]",
+        "most, least = holds if rising else holds[::-1]",
+        _CONDITIONS,
+    ),
+    Fault(
+        "one of two conditions holds where both do",
+        "backends/llvm/emit/writer.py",
+        'words = ("and", "or") if operator is Operator.AND else ("or", "and")',
+        'words = ("and", "or")',
+        _CONDITIONS,
     ),
     Fault(
         "clamps bend no vector",

@@ -185,7 +185,8 @@ class Functions:
     def _masked_conditional(
         self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None
     ) -> Task:
-        ends = None if mask is not None or not _reads_apart(statement) else self._writer.ends(condition)
+        apart = mask is None and _reads_apart(statement, windows=self._writer.bends)
+        ends = self._writer.ends(condition) if apart else None
         if ends is not None:
             return (yield self._alike(statement, condition, ends, environment))
         return (yield self._selected(statement, condition, environment, mask))
@@ -336,12 +337,12 @@ def _time(block: scalar.Block, lanes: int) -> int:
     return function_work(function, TIME) * max(1, lanes * widest // REGISTER_BYTES)
 
 
-def _reads_apart(statement: scalar.If) -> bool:
+def _reads_apart(statement: scalar.If, *, windows: bool) -> bool:
     """Whether the blocks of a conditional read memory, nothing that may fail, and do little else: then masks cost most.
 
     Processors with AVX-512 load under masks as quickly as without them.
     """
-    if host().processor.has_avx512:
+    if host().processor.has_avx512 and not windows:
         return False
     inside = statement.then.statements + statement.orelse.statements
     loads = [each for each in inside if isinstance(each, scalar.Load)]

@@ -24,6 +24,9 @@ _UNIFORM = (Uniform, Fixed)
 _ORDERS = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
 """What holds in all lanes between two in which it holds, of numbers that rise or fall evenly."""
 
+MOST_PARTS = 8
+"""Comparisons of which a condition consists, at most, of which it is known in which lanes it holds."""
+
 
 class Writer:
     """Writes operators on values; `lanes` is 1 in scalar code, where every value is uniform or fixed. bends: whether there are
@@ -36,6 +39,7 @@ class Writer:
         self.lanes = lanes
         self._narrow: dict[str, str] = {}
         self._compared: dict[str, tuple[Operator, Value, Value]] = {}
+        self._joined: dict[str, int] = {}
         self._active: set[str] = set()
 
     def narrow(self, value: Value) -> str | None:
@@ -111,18 +115,50 @@ class Writer:
         text = operation(self.code, operator, result, [each.type for each in arguments], every)
         if operator in _ORDERS and all(isinstance(each, (*_UNIFORM, Progression)) for each in arguments):
             self._compared[text] = (operator, arguments[0], arguments[1])
+        if operator in (Operator.AND, Operator.OR) and result is BOOL:
+            self._join(text, operator, arguments[0], arguments[1])
         if operator is Operator.CAST and result is I64 and arguments[0].type is I32:
             self._narrow[text] = every[0]
         return Lanes(text, result)
 
+    def _join(self, text: str, operator: Operator, left: Value, right: Value) -> None:
+        """Notes an `and` or `or` of conditions of which it is known in which lanes they hold, if these are few."""
+        parts = [1 if self.is_uniform(each) else self._parts(each) for each in (left, right)]
+        if 0 not in parts and sum(parts) <= MOST_PARTS:
+            self._compared[text] = (operator, left, right)
+            self._joined[text] = sum(parts)
+
+    def _parts(self, condition: Value) -> int:
+        """How many comparisons a condition consists of that are known; 0 of others."""
+        if not isinstance(condition, Lanes) or condition.text not in self._compared:
+            return 0
+        return self._joined.get(condition.text, 1)
+
     def ends(self, condition: Value) -> tuple[str, str] | None:
         """Whether a condition holds in all lanes, and whether in none, by scalars; None if that is not known from two lanes.
 
-        So it is for comparisons of progressions, which do not wrap between the first lane and the last.
+        So it is for comparisons of progressions, which do not wrap between the first lane and the last, and for what is `and`
+        or `or` of a few of these.
         """
         if not isinstance(condition, Lanes) or condition.text not in self._compared:
             return None
-        operator, *sides = self._compared[condition.text]
+        operator, left, right = self._compared[condition.text]
+        if operator in _ORDERS:
+            return self._ends_of_comparison(operator, [left, right])
+        one, other = self._ends_of_part(left), self._ends_of_part(right)
+        words = ("and", "or") if operator is Operator.AND else ("or", "and")
+        every, none = (self.scalar.emit(f"{word} i1 {one[at]}, {other[at]}") for at, word in enumerate(words))
+        return every, none
+
+    def _ends_of_part(self, condition: Value) -> tuple[str, str]:
+        if self.is_uniform(condition):
+            return self.one(condition), self.scalar.emit(f"xor i1 {self.one(condition)}, true")
+        found = self.ends(condition)
+        assert found is not None, "it is known of all parts"
+        return found
+
+    def _ends_of_comparison(self, operator: Operator, sides: Sequence[Value]) -> tuple[str, str]:
+        """The same for sides of which some are progressions. Where one is, it is known in which lane an answer would fail."""
         first, last, wrong = [], [], "false"
         for side in sides:
             if not isinstance(side, Progression):
@@ -135,9 +171,25 @@ class Writer:
             wraps = self.scalar.emit(f"icmp {back} i64 {side.base}, {last[-1]}")
             wrong = self.scalar.emit(f"or i1 {wrong}, {wraps}")
         holds = [operation(self.scalar, operator, BOOL, [I64, I64], each) for each in (first, last)]
+        right = self.scalar.emit(f"xor i1 {wrong}, true")
+        if (rising := self._rises(operator, sides)) is not None:
+            least, most = holds if rising else holds[::-1]
+            never = self.scalar.emit(f"xor i1 {most}, true")
+            return self.scalar.emit(f"and i1 {least}, {right}"), self.scalar.emit(f"and i1 {never}, {right}")
         both, one = (self.scalar.emit(f"{each} i1 {holds[0]}, {holds[1]}") for each in ("and", "or"))
-        right, neither = (self.scalar.emit(f"xor i1 {each}, true") for each in (wrong, one))
+        neither = self.scalar.emit(f"xor i1 {one}, true")
         return self.scalar.emit(f"and i1 {both}, {right}"), self.scalar.emit(f"and i1 {neither}, {right}")
+
+    def _rises(self, operator: Operator, sides: Sequence[Value]) -> bool | None:
+        """Whether a comparison that does not hold in the first lane may hold in later ones, and holds from there on; whether it
+        is the other way round, if not. None where both sides move."""
+        match sides:
+            case [Progression(_, stride), other] if self.is_uniform(other):
+                return (stride > 0) == (operator in (Operator.GT, Operator.GE))
+            case [other, Progression(_, stride)] if self.is_uniform(other):
+                return (stride > 0) == (operator in (Operator.LT, Operator.LE))
+            case _:
+                return None
 
     def _quotient(self, kind: ScalarType, every: Sequence[str], divisor: Value) -> str | None:
         """The quotient of floats in lanes where no lane need divide; `every`: both in lanes."""

@@ -28,8 +28,11 @@ from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import For, Stream
+from accel.ir.work import element_work
 from accel.labelled.meaning.order import BLOCK
+from accel.labelled.work import INSTRUCTIONS
 from accel.schedule.templates.columns import LONGEST_ROW, Columns, widths
+from accel.schedule.templates.cpu.alike_in_lanes import alike_in_lanes
 from accel.schedule.templates.cpu.loaded_before import loaded_before
 
 VECTORS = 16
@@ -63,9 +66,9 @@ class WindowStrips:
 
     def __init__(self, text: NestText, columns: Columns) -> None:
         self._text = text
-        self._columns = loaded_before(columns)
+        self._columns, alike = alike_in_lanes(loaded_before(columns))
         self._lanes = REGISTER_BYTES // max(widths(columns))
-        self._heavy = iteration_work(text.nest) >= HEAVY
+        self._heavy = iteration_work(text.nest) - element_work(alike, INSTRUCTIONS) >= HEAVY
         self._written = () if self._heavy else _innermost_two(columns)
         self._numbers = (WRITTEN + 1) ** len(self._written)
         # Fewer columns than lanes need masks, which narrow elements are slow with, and processors without registers of them.
