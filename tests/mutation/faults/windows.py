@@ -29,7 +29,7 @@ FAULTS = (
     ),
     Fault(
         "positions are divided by a reciprocal that is rounded down",
-        _TEXT,
+        "backends/llvm/templates/strips/statements.py",
         """made[_reciprocal(loop)] = Uniform(code.emit(f"add i64 {whole}, 1"), I64)""",
         "made[_reciprocal(loop)] = Uniform(whole, I64)",
         _DIMENSIONS,
@@ -37,8 +37,8 @@ FAULTS = (
     Fault(
         "positions that are written out are not divided",
         _TEXT,
-        "quotient, rest = map(str, divmod(int(element), count))",
-        'quotient, rest = "0", element',
+        "quotient, rest = divmod(int(element), count)",
+        "quotient, rest = 0, int(element)",
         _DIMENSIONS,
     ),
     Fault(

@@ -59,6 +59,13 @@ def _branches(statement: Statement) -> bool:
             assert_never(statement)
 
 
+def _is_alike(statement: Compute | Load, known: Set[Variable]) -> bool:
+    """Whether a statement computes the same in all lanes, or loads what is there, given what is the same."""
+    operands = statement.arguments if isinstance(statement, Compute) else statement.index
+    there = isinstance(statement, Compute) or statement.inside
+    return there and all(operand in known for operand in operands if isinstance(operand, Variable))
+
+
 def _parts(statement: LoopBody, varying: Set[str]) -> tuple[OneToOne | None, LoopBody]:
     """What a statement does alike in all lanes, if it is worth a statement of its own; and the rest."""
     if not isinstance(statement, OneToOne) or statement.when is not None:
@@ -69,13 +76,11 @@ def _parts(statement: LoopBody, varying: Set[str]) -> tuple[OneToOne | None, Loo
         return None, statement
     alike, rest = list[Compute | Load](), list[Statement]()
     for each in function.body.statements:
-        operands = each.arguments if isinstance(each, Compute) else each.index if isinstance(each, Load) else None
-        stays = isinstance(each, Load) and not each.inside
-        if operands is None or stays or any(o not in known for o in operands if isinstance(o, Variable)):
-            rest.append(each)
-        else:
+        if isinstance(each, Compute | Load) and _is_alike(each, known):
             known.add(each.out)
             alike.append(each)
+        else:
+            rest.append(each)
     if not any(map(_branches, rest)):
         return None, statement
     body = Block(tuple(rest), function.body.results)
