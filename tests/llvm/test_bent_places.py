@@ -163,3 +163,19 @@ def test_remainders_of_which_a_loop_may_have_many_periods_are_loaded_one_by_one(
 
     assert rows(lambda i, by, n: (i + by) % n) > 0
     assert rows(lambda i, by, n: i % by) == rows(lambda i, by, n: i % 7) == 0
+
+
+@pytest.mark.parametrize("step", one_in(2, [1, -1, 2, -3]))
+def test_remainders_in_all_periods(step: int) -> None:
+    """Periods that are shorter than a vector, some vectors long, and longer than the loop; places that wrap."""
+
+    def program(xs: Row, by: Offset) -> Row:
+        return A.generate(A.index(700), lambda ix: xs[(ix[0] * step + A.the(by)) % A.length(xs)])
+
+    compiled = A.runN(program)
+    for length in (1, 5, 15, 16, 17, 31, 32, 33, 40, 47, 100, 150, 699, 2000):
+        x = np.random.default_rng(length).standard_normal(length).astype(np.float32)
+        for offset in (0, 3, -40, 5000, (1 << 63) - 1, (1 << 63) - 300, -(1 << 63), 100 - (1 << 63)):
+            with np.errstate(over="ignore"):
+                places = (np.arange(700) * step + np.array(offset)) % length
+            np.testing.assert_array_equal(compiled(x, np.array(offset)), x[places])

@@ -70,6 +70,20 @@ FAULTS = (
         _CONDITIONS,
     ),
     Fault(
+        "the last lane of a later period may be the next one's first",
+        "backends/llvm/emit/bends.py",
+        "icmp slt i64 {greatest}, {period}",
+        "icmp sle i64 {greatest}, {period}",
+        _BENT,
+    ),
+    Fault(
+        "places before the first period have a later one",
+        "backends/llvm/emit/bends.py",
+        'f"icmp sge i64 {low}, 0", ',
+        "",
+        _BENT,
+    ),
+    Fault(
         "clamps bend no vector",
         "backends/llvm/emit/bends.py",
         'end, relation = (high, "sle")',

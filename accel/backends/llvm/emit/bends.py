@@ -11,7 +11,7 @@ between the turns of a loop in the lanes, as in folds of windows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import assert_never
 
@@ -33,8 +33,11 @@ _BEND = frozenset(
 """Operators that leave places side by side in most vectors if all but one of their operands are the same in all lanes."""
 
 _REMAINDERS = frozenset({Operator.MOD, Operator.REM})
-"""Those of them that are even in their first period only, where they change nothing. That pays for remainders by an extent,
-since loops are rarely longer than that; by other numbers nearly every vector would be asked in vain."""
+"""Those of them that are even in their first period, where they change nothing, and in most vectors of later ones. That pays
+for remainders by an extent; places that are remainders by other numbers are compared with bounds in lanes anyhow."""
+
+LEAST_PERIOD = 2
+"""Vectors that a period has, at least, for which lanes are looked for in later ones."""
 
 DEEPEST = 8
 """How deep arguments of arguments go: what is deeper is computed in lanes at once."""
@@ -105,7 +108,9 @@ def bent(writer: Writer, operator: Operator, arguments: Sequence[Value]) -> Bent
     depth = 1 + max((each.depth for each in arguments if isinstance(each, Bent)), default=0)
     if found is None or depth > DEEPEST:
         return None
-    return Bent(found.base, found.stride, found.even, operator, tuple(arguments), depth)
+    first = arguments[0]
+    whole = first if operator in _REMAINDERS and isinstance(first, Progression) else None
+    return Bent(found.base, found.stride, found.even, operator, tuple(arguments), depth, whole)
 
 
 def read(memory: Memory, writer: Writer, array: Array, index: Sequence[Value], mask: str | None) -> Value:
@@ -116,18 +121,40 @@ def read(memory: Memory, writer: Writer, array: Array, index: Sequence[Value], m
     if not all(map(writer.is_uniform, index[:-1])):
         return memory.read(array, [*index[:-1], writer.varying(writer.every(place), I64)], mask)
     slot, even, bends, after = routine.slot(type_, align=64), routine.label(), routine.label(), routine.label()
+
+    def keep(last: Value) -> None:
+        routine.store(type_, writer.every(memory.read(array, [*index[:-1], last], mask)), slot)
+        routine.jump(after)
+
     routine.branch(place.even, even, bends)
     routine.place(even)
-    routine.store(
-        type_, writer.every(memory.read(array, [*index[:-1], Progression(place.base, place.stride)], mask)), slot
-    )
-    routine.jump(after)
+    keep(Progression(place.base, place.stride))
     routine.place(bends)
-    lanes = writer.varying(writer.every(place), I64)
-    routine.store(type_, writer.every(memory.read(array, [*index[:-1], lanes], mask)), slot)
-    routine.jump(after)
+    if place.whole is not None:
+        _read_in_later_period(memory, writer, place.whole, writer.one(place.arguments[1]), keep)
+    keep(writer.varying(writer.every(place), I64))
     routine.place(after)
     return writer.varying(routine.load(type_, slot), array.element)
+
+
+def _read_in_later_period(
+    memory: Memory, writer: Writer, whole: Progression, period: str, keep: Callable[[Value], None]
+) -> None:
+    """Reads, and is done, where lanes are side by side in a period behind the first one, if periods have several vectors."""
+    routine, code, length = memory.routine, memory.routine.code, abs(whole.stride) * (writer.lanes - 1)
+    low = whole.base if whole.stride > 0 else code.emit(f"sub i64 {whole.base}, {length}")
+    divide, even, bends = routine.label(), routine.label(), routine.label()
+    there = code.emit(f"icmp sge i64 {period}, {LEAST_PERIOD * (length + 1)}")
+    for condition in (f"icmp sge i64 {low}, 0", f"icmp sge i64 {code.emit(f'add i64 {low}, {length}')}, 0"):
+        there = code.emit(f"and i1 {there}, {code.emit(condition)}")
+    routine.branch(there, divide, bends)
+    routine.place(divide)
+    least = code.emit(f"urem i64 {low}, {period}")
+    greatest = code.emit(f"add i64 {least}, {length}")
+    routine.branch(code.emit(f"icmp slt i64 {greatest}, {period}"), even, bends)
+    routine.place(even)
+    keep(Progression(least if whole.stride > 0 else greatest, whole.stride))
+    routine.place(bends)
 
 
 class _Bends:

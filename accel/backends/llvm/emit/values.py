@@ -110,7 +110,8 @@ class Bent:
     """An i64 that is a progression in most vectors, as clamped places are in all but those at an end (`bends.py`).
 
     Lane l holds what `operator` makes of `arguments`, which is written where that is asked for; where the i1 `even` holds, that
-    is `base + stride * l`. depth: of arguments in arguments."""
+    is `base + stride * l`. depth: of arguments in arguments. whole: of what this is the remainder, by the last argument, if it
+    is one: then it may be a progression in later periods, too, which have to be found."""
 
     base: str
     stride: int
@@ -118,6 +119,7 @@ class Bent:
     operator: Operator
     arguments: tuple[Value, ...]
     depth: int
+    whole: Progression | None = None
 
     @property
     def type(self) -> ScalarType:
