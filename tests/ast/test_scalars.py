@@ -219,3 +219,17 @@ def test_literals_fit_their_types_to_the_last(kind: type[np.integer[Any]]) -> No
     for each in (int(limits.min) - 1, int(limits.max) + 1):
         with pytest.raises(A.AccelTypeError, match=rf"{each} does not fit"):
             A.constant(each, kind)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind", "hint"),
+    [
+        (math.inf, 1.0, np.float32, r"write `A.constant\(1.0, np.float32\)`"),
+        (300, -1, np.uint8, "convert one of them"),
+        (300, 7, np.uint8, r"write `A.constant\(7, np.uint8\)`"),
+    ],
+)
+def test_what_is_to_be_written_is_python_and_fits(one: float, other: float, kind: type[np.generic], hint: str) -> None:
+    """Of numbers that meet only each other."""
+    with pytest.raises(A.AccelTypeError, match=hint):
+        on(np.ones(2, kind), lambda x: x + A.cond(x > 1, one, other))

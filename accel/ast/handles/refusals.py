@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from accel.ast.handles.literals import same_place
+from accel.ast.handles.literals import same_place, usual_number
 from accel.ast.tree.nodes import Conditional, Literal, Operation, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
@@ -73,17 +73,17 @@ def unequal_types(name: str, first: ScalarNode, node: ScalarNode, where: Where |
 
 def _literals_hint(node: ScalarNode, other: ScalarNode) -> str | None:
     """What to write where numbers of the text chose a type before they met the other operand."""
-    found = _literal(node)
-    if found is None or not isinstance(other.type, ScalarType) or other.type is BOOL or isinstance(found.value, bool):
-        return None
-    if found.type.is_float and not other.type.is_float:
-        return None
-    spelt = f"`A.constant({found.value!r}, np.{other.type.dtype})`"
-    return f"numbers that meet only each other are of type {node.type}; write {spelt} for one of them"
+    for found in _literals(node):
+        fitting = usual_number(found.value, other.type, None)
+        if fitting is not None:
+            spelt = f"`A.constant({found.value!r}, np.{fitting.type.dtype})`"
+            return f"numbers that meet only each other are of type {node.type}; write {spelt} for one of them"
+    return None
 
 
-def _literal(node: ScalarNode) -> Literal | None:
-    """The first number that an expression consists of, if all others, but for conditions, are numbers of the text, too."""
+def _literals(node: ScalarNode) -> list[Literal]:
+    """The numbers that an expression consists of, in order; none if others than those of the text are among them, but for
+    conditions."""
     pending, found = [node], list[Literal]()
     for _ in range(_LOOKED_AT):
         match pending.pop():
@@ -96,10 +96,10 @@ def _literal(node: ScalarNode) -> Literal | None:
             case Operation(operator, arguments) if operator not in COMPARISONS | COUNTS:
                 pending += reversed(arguments)
             case _:
-                return None
+                return []
         if not pending:
-            return found[0]
-    return None
+            return found
+    return []
 
 
 def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
