@@ -1,4 +1,4 @@
-"""Folds of windows in rows of fewer results than a vector has lanes: the others are masked, and read nothing."""
+"""Folds of windows, and of columns, in rows of fewer results than a vector has lanes: the others are masked, read nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import compiled
 from tests.llvm.test_columns import numbers, program
 from tests.llvm.test_guard_pages import flush, survives
-from tests.llvm.test_windows import agree
+from tests.llvm.test_windows import FOLDS, agree
 
 Given: TypeAlias = Any  # one function for arrays of several types
 
@@ -47,3 +47,26 @@ def test_rows_of_few_results(kind: str, element: ScalarType) -> None:
                 assert got.tobytes() == compiled(LLVMBackend(1), given)(arguments)[0].tobytes()
 
     survives(work)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("fold", ["sum", "greatest", "both"])
+def test_folds_over_a_middle_dimension(kind: str, fold: str) -> None:
+    """Of few columns the rows that are folded lie together: up to a block of them stay in registers."""
+
+    def folded(x: Given) -> Given:
+        return FOLDS[fold](A.transposeOn(1, 2, x))
+
+    given = program(folded(A.use(numbers((2, 2, 2), kind))))
+    shapes = [
+        (40, 3, 2),
+        (9, 40, 7),
+        (3, 63, 17),
+        (5, 64, 3),
+        (2, 100, 64),
+        (2, 100, 65),
+        (3, 301, 2),
+        (2, 4096, 3),
+        (1, 4097, 2),
+    ]
+    agree(given, *[[numbers(shape, kind, shape[1])] for shape in shapes])

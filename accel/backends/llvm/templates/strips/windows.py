@@ -22,7 +22,7 @@ from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import iteration_work
 from accel.backends.llvm.states.outer_folds import functions
 from accel.backends.llvm.states.records import Record
-from accel.backends.llvm.templates.strips.window_text import WindowText
+from accel.backends.llvm.templates.strips.window_text import TOGETHER, WindowText
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
@@ -84,12 +84,16 @@ class WindowStrips:
         enough, results = code.emit(f"icmp sge i64 {columns}, {2 if self._masks else self._lanes}"), columns
         for outer in self._columns.outer:
             results = code.emit(f"mul i64 {results}, {levels.own_extent(outer)}")
+        most = str(self._most)
+        if self._columns.longest is None and self._columns.outer:  # what is folded then lies together
+            few = code.emit(f"icmp sle i64 {columns}, {TOGETHER * self._lanes}")
+            most = code.emit(f"select i1 {few}, i64 {BLOCK}, i64 {most}")
         conditions = list[str]()
         for loop in self._columns.folds:
             count = levels.own_extent(loop)
             folded = code.emit(f"mul i64 {folded}, {count}")
-            conditions += [f"sgt i64 {count}, 0", f"sle i64 {count}, {self._most}"]
-        conditions.append(f"sle i64 {folded}, {MOST if self._most == BLOCK else self._most}")
+            conditions += [f"sgt i64 {count}, 0", f"sle i64 {count}, {most}"]
+        conditions.append(f"sle i64 {folded}, {MOST if self._most == BLOCK else most}")
         elements, many = code.emit(f"mul i64 {results}, {folded}"), code.emit(f"icmp sge i64 {results}, {MANY}")
         much = code.emit(f"or i1 {many}, {code.emit(f'icmp sge i64 {elements}, {MUCH}')}")
         enough = code.emit(f"and i1 {enough}, {much}")
