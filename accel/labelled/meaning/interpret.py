@@ -19,10 +19,11 @@ from accel.ast.tree.leaves import read_only
 from accel.errors import AccelError, AccelMemoryError, Where
 from accel.labelled import programs
 from accel.labelled.array import Array, SizeVariable
-from accel.labelled.meaning import faults, nans, reductions
+from accel.labelled.meaning import faults, nans
 from accel.labelled.meaning.divisions import DividesByZero
 from accel.labelled.meaning.environment import Element, Environment
 from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.meaning.reductions import Reduction, filtered, reduced
 from accel.labelled.meaning.sorting import ordered
 from accel.labelled.nodes import (
     Acond,
@@ -32,8 +33,6 @@ from accel.labelled.nodes import (
     BindSizes,
     Copy,
     Filter,
-    Fold,
-    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -42,8 +41,6 @@ from accel.labelled.nodes import (
     Program,
     RequireEqual,
     Reshape,
-    Scan,
-    ScanSegments,
     Scatter,
     Sort,
     Use,
@@ -96,8 +93,10 @@ def _no_memory(binding: Binding, environment: Environment) -> AccelMemoryError:
 
 
 def _bind(binding: Binding, environment: Environment) -> None:
-    arrays, where = binding.arrays, binding.where
-    match binding.operation:
+    arrays, where, operation = binding.arrays, binding.where, binding.operation
+    if isinstance(operation, Reduction):
+        return reduced(binding, operation, environment)
+    match operation:
         case Use():
             pass  # bound as an argument
         case Generate(function):
@@ -116,21 +115,13 @@ def _bind(binding: Binding, environment: Environment) -> None:
             positions = environment.elements(indices) if indices else [()] * prod(_result(binding, environment))
             environment.store(arrays, (read(position) for position in positions))
         case Scatter():
-            _scatter(binding, binding.operation, environment)
+            _scatter(binding, operation, environment)
         case Copy(inputs) | Force(inputs):
             environment.learn(arrays, [environment.arrays[array] for array in inputs])  # nothing here writes in place
         case Reshape(inputs):
             _reshape(binding, inputs, environment)
-        case Fold():
-            reductions.fold(binding, binding.operation, environment)
-        case FoldSegments():
-            reductions.fold_segments(binding, binding.operation, environment)
-        case ScanSegments():
-            reductions.scan_segments(binding, binding.operation, environment)
-        case Scan():
-            reductions.scan(binding, binding.operation, environment)
         case Filter(predicate, inputs):
-            reductions.filtered(arrays, environment.function(predicate), inputs, environment)
+            filtered(arrays, environment.function(predicate), inputs, environment)
         case Sort(inputs, places, descending):
             _result(binding, environment)
             environment.arrays[arrays[0]] = ordered([environment.arrays[array] for array in inputs], places, descending)
@@ -153,7 +144,7 @@ def _bind(binding: Binding, environment: Environment) -> None:
         case Awhile(condition, body, initial):
             environment.repeat(condition, body, initial, arrays, lambda part: run(part, environment))
         case _:
-            assert_never(binding.operation)
+            assert_never(operation)
 
 
 def _result(binding: Binding, environment: Environment) -> tuple[int, ...]:

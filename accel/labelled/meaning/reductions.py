@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from accel.labelled.nodes import (
     ScanSegments,
 )
 from accel.labelled.scalar import Function
+
+Reduction: TypeAlias = Fold | FoldSegments | Scan | ScanSegments
+"""What combines the elements of rows, or of segments of them."""
 
 Folder: TypeAlias = Callable[[Sequence[Element]], Element]
 """A fold of elements, at least one, without its seed."""
@@ -60,19 +63,19 @@ def folder(
     return lambda elements: order.fold_in_lanes(elements, first, following, merge, width)
 
 
-def fold(binding: Binding, operation: Fold, environment: Environment) -> None:
-    """A fold of each row, or of all elements of several dimensions."""
-    _fold_rows(binding, operation, _rows(operation.inputs, environment, operation.dimensions), environment)
-
-
-def fold_segments(binding: Binding, operation: FoldSegments, environment: Environment) -> None:
-    """A fold of each segment of the rows."""
-    _fold_rows(binding, operation, _segments(binding, operation, environment), environment)
-
-
-def scan_segments(binding: Binding, operation: ScanSegments, environment: Environment) -> None:
-    """A scan of each segment of the rows."""
-    _scan_rows(binding, operation, _segments(binding, operation, environment), environment)
+def reduced(binding: Binding, operation: Reduction, environment: Environment) -> None:
+    """Folds or scans each row, all elements of several dimensions, or each segment of the rows."""
+    match operation:
+        case Fold(dimensions=dimensions, inputs=inputs):
+            _fold_rows(binding, operation, _rows(inputs, environment, dimensions), environment)
+        case FoldSegments():
+            _fold_rows(binding, operation, _segments(binding, operation, environment), environment)
+        case ScanSegments():
+            _scan_rows(binding, operation, _segments(binding, operation, environment), environment)
+        case Scan():
+            _scan(binding, operation, environment)
+        case _:
+            assert_never(operation)
 
 
 def _segments(
@@ -108,7 +111,7 @@ def _fold_rows(
     environment.store(binding.arrays, results)
 
 
-def scan(binding: Binding, operation: Scan, environment: Environment) -> None:
+def _scan(binding: Binding, operation: Scan, environment: Environment) -> None:
     """A scan of each row."""
     if all(0 in environment.shape(array.shape) for array in binding.arrays):
         environment.store(binding.arrays, ())
