@@ -106,7 +106,7 @@ class Body:
     """
 
     def __init__(self, nest: Nest, environment: Environment) -> None:
-        self._env = environment
+        self._environment = environment
         self._functions: dict[int, Prepared] = {id(f): environment.function(f) for f in functions(nest)}
         self.streams: dict[str, Value] = {}
         self.states: dict[str, Accumulated] = {}
@@ -125,7 +125,7 @@ class Body:
             self._binder(state.finals)(total)
         elif not state.running:
             number = None if state.segment is None else self._index((state.segment,))()[0]
-            raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where, number)
+            raise faults.empty_row(state.combinator, self._environment.shape(state.over), state.where, number)
 
     def extent(self, loop: For) -> int:
         """The loop's iterations; none where what it needs inside has none."""
@@ -139,7 +139,7 @@ class Body:
         """The state of a fold before its first element: it keeps all, and combines them at the end."""
         combine, seed = self.begin(state)
         if state.name not in self._folders:
-            found = folder(state.merge, state.monoid, state.types, state.products, self._env)
+            found = folder(state.merge, state.monoid, state.types, state.products, self._environment)
             self._folders[state.name] = found
         return Collected(self._folders[state.name], combine, seed)
 
@@ -224,7 +224,7 @@ class Body:
         return run
 
     def _read(self, out: Stream, array: Array, index: Sequence[Operand]) -> Run:
-        item, place, name = self._env.arrays[array].item, self._index(index), out.name
+        item, place, name = self._environment.arrays[array].item, self._index(index), out.name
 
         def run() -> None:
             self.streams[name] = item(*place())
@@ -232,7 +232,7 @@ class Body:
         return run
 
     def _write(self, array: Array, index: Sequence[Operand], value: Operand) -> Run:
-        target, place, given = self._env.arrays[array], self._index(index), self._reader((value,))
+        target, place, given = self._environment.arrays[array], self._index(index), self._reader((value,))
 
         def run() -> None:
             (target[place()],) = given()
@@ -240,7 +240,11 @@ class Body:
         return run
 
     def _remap(self, remap: Remap) -> Run:
-        place, shape, bind = self._index(remap.arguments), self._env.shape(remap.bounds), self._binder(remap.outs)
+        place, shape, bind = (
+            self._index(remap.arguments),
+            self._environment.shape(remap.bounds),
+            self._binder(remap.outs),
+        )
         segment = remap.segment
         number = self._index(() if segment is None else (segment.number,))
 
@@ -255,7 +259,10 @@ class Body:
         return run
 
     def _scatter(self, scatter: Scatter) -> Run:
-        targets, shape = [self._env.arrays[array] for array in scatter.arrays], self._env.shape(scatter.arrays[0].shape)
+        targets, shape = (
+            [self._environment.arrays[array] for array in scatter.arrays],
+            self._environment.shape(scatter.arrays[0].shape),
+        )
         place, given = self._index(scatter.index), self._reader(scatter.values)
         combine = self._functions[id(scatter.combine)]
 
@@ -310,7 +317,7 @@ class Body:
             case Constant():
                 return None, operand.value
             case Extent():
-                return None, self._env.shape((operand,))[0]
+                return None, self._environment.shape((operand,))[0]
             case _:
                 assert_never(operand)
 

@@ -89,7 +89,7 @@ class _Visit(Body):
         level = self._levels[-1]
         made = inside.statements(self._schedule.visited, margins)
         functions = [each.function for each in made if isinstance(each, OneToOne)]
-        self._functions.update({id(function): self._env.function(function) for function in functions})
+        self._functions.update({id(function): self._environment.function(function) for function in functions})
         return Level(made[: len(level.before)], None, made[len(level.before) :])
 
     def _level(self, numbers: Numbers) -> Level:
@@ -162,7 +162,7 @@ class _Visit(Body):
         return self._known_size(loop.extent)
 
     def _known_size(self, extent: Extent | Constant) -> int:
-        return int(extent.value) if isinstance(extent, Constant) else self._env.shape((extent,))[0]
+        return int(extent.value) if isinstance(extent, Constant) else self._environment.shape((extent,))[0]
 
     # Levels in one iteration of the loops around them.
 
@@ -222,13 +222,13 @@ class _Visit(Body):
         if row not in self._rows:
             self._rows[row] = [list(self._values(line)) for line in self._lines]
         for line, values in zip(self._lines, self._rows[row], strict=True):
-            self._env.arrays[line.array][:] = values
+            self._environment.arrays[line.array][:] = values
 
     def _values(self, line: Line) -> Iterator[Value]:
         """A line, where its row's loops are; the index of its columns is left as it was."""
         index, (out,) = self._loops[-1].index.name, line.element.outs
         column = self.streams[index]
-        for each in range(*self._env.shape(line.array.shape)):
+        for each in range(*self._environment.shape(line.array.shape)):
             self.streams[index] = each
             super().statements([line.element])
             yield self.streams.pop(out.name)
@@ -271,7 +271,7 @@ class _Visit(Body):
         if not state.products:
             return Steps(lambda element: element, combine, combine)
         found = steps(state.merge, state.monoid, state.types, state.products)
-        first, following = self._env.function(found.first), self._env.function(found.following)
+        first, following = self._environment.function(found.first), self._environment.function(found.following)
         return Steps(first, lambda partial, element: following((*partial, *element)), combine)
 
     def _note(self, state: str, parts: int) -> None:

@@ -40,13 +40,12 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
     for around, loop in pairwise([None, *loops]):
         if loop is None or loop in outermost:
             continue
-        all_segments = None if around is None else _elements(text.visited, loop)
         if is_known(loop):
             each = code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(loop.extent))} to double")
-        elif around is not None and all_segments is not None:
+        elif around is not None and (elements := _elements(text.visited, loop)) is not None:
             both = (
                 code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(count))} to double")
-                for count in (all_segments, around.extent)
+                for count in (elements, around.extent)
             )
             each = average(code, *both)
         else:

@@ -25,7 +25,7 @@ ROWS = Parameter("rows")
 STRIP = Parameter("strip")
 """Neighbouring columns that a group folds at once."""
 
-LOCAL_BYTES = 1 << 14
+GROUP_BYTES = 1 << 14
 """Bytes of local memory that a group may take, so that several groups have room on one processor of the device."""
 
 MOST_BLOCKS = 16
@@ -122,5 +122,5 @@ def _state_bytes(state: State) -> int:
 
 def _most(size: int, limit: int) -> int:
     """The greatest power of two, at most `limit`, of which each takes so many bytes of local memory; at least 1."""
-    fits = max(LOCAL_BYTES // size, 1)
+    fits = max(GROUP_BYTES // size, 1)
     return min(limit, 1 << (fits.bit_length() - 1))

@@ -16,13 +16,11 @@ from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.join import Held, final
 from accel.backends.opencl.loops.rows import Rows
 from accel.schedule.nodes import Axis, Carried, Schedule
+from accel.schedule.templates.gpu.folds import GROUP_BYTES
 from accel.support.dataclass import dataclass
 
 GROUP = 256
 """Work-items of a group at most: what all devices offer."""
-
-LOCAL_BYTES = 1 << 14
-"""Bytes of local memory that a group may take: several groups then have room on one processor of the device."""
 
 WORD = 8
 """Bytes of the largest type: what lies behind a multiple of so many places may be of any."""
@@ -83,7 +81,7 @@ def place_bytes(places: Places) -> int:
 
 def most(places: Places, limit: int, least: int) -> int:
     """The greatest power of two up to `limit`, but at least `least`, of which local memory holds so many values."""
-    return max(least, fitting(limit, place_bytes(places), LOCAL_BYTES))
+    return max(least, fitting(limit, place_bytes(places), GROUP_BYTES))
 
 
 def in_local_memory(writer: Writer, places: Places, count: int, name: str = "lanes") -> Places:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from accel.backends.opencl.code.shared import ALIGNED, neutral
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.gpu.places import GROUP, LOCAL_BYTES, WAIT, fitting
+from accel.backends.opencl.loops.gpu.places import GROUP, WAIT, fitting
 from accel.backends.opencl.machine.features import Features
+from accel.schedule.templates.gpu.folds import GROUP_BYTES
 from accel.support.dataclass import dataclass
 
 BRINGING = GROUP // 2
@@ -89,7 +90,7 @@ class GPUCarry:
     # In an order.
 
     def _follow(self, writer: Writer) -> None:
-        name, staged = self.kind.name, fitting(STAGED, 2 * self.kind.bytes, LOCAL_BYTES)
+        name, staged = self.kind.name, fitting(STAGED, 2 * self.kind.bytes, GROUP_BYTES)
         bringing = min(BRINGING, staged)
         each, behind = staged // bringing, GROUP - bringing
         writer.line(f"__local {name} totals[2][{staged}]{ALIGNED};")

@@ -14,11 +14,12 @@ from accel.backends.opencl.code.naming import array_name
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.tally import Tally
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.gpu.places import LOCAL_BYTES, WAIT
+from accel.backends.opencl.loops.gpu.places import WAIT
 from accel.ir.flow import needed, state_needs
 from accel.ir.nodes import LoopBody, ManyToOne, State, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
+from accel.schedule.templates.gpu.folds import GROUP_BYTES
 from accel.support.dataclass import dataclass
 
 
@@ -56,5 +57,5 @@ def packed(step: ManyToOne, state: State, statements: Sequence[LoopBody], states
     asked = {each for s in statements if s not in writes for each in needed(s)}
     asked.update(each for other in states for each in state_needs(other))
     asked.update(write.value for write in writes if isinstance(write.value, Stream))
-    room = BLOCK * sum(write.array.element.bytes for write in writes) <= LOCAL_BYTES
+    room = BLOCK * sum(write.array.element.bytes for write in writes) <= GROUP_BYTES
     return Packed(tuple(writes)) if writes and room and state.types == [I64] and asked.isdisjoint(step.before) else None
