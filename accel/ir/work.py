@@ -25,6 +25,11 @@ def element_function(statement: LoopBody) -> Function | None:
             assert_never(statement)
 
 
+def applied_function(statement: LoopBody) -> Function | None:
+    """What runs each time that a statement does: what it computes, or what a scatter combines its elements by."""
+    return statement.combine if isinstance(statement, Scatter) else element_function(statement)
+
+
 def element_work(statements: Iterable[LoopBody], column: Work) -> int:
     """The sum over statements of the work of what they compute."""
     return sum(function_work(f, column) for each in statements if (f := element_function(each)) is not None)

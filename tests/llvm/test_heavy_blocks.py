@@ -45,7 +45,7 @@ def test_any_share_of_lanes(kind: Any, program: Any, monkeypatch: pytest.MonkeyP
     """With blocks that are always left out where they may be, and with blocks that never are."""
     runs = []
     for heavy in (0, 1 << 40):
-        monkeypatch.setattr(functions, "HEAVY", heavy)
+        monkeypatch.setattr(functions, "WORTH_A_BRANCH", heavy)
         compile_again(monkeypatch)
         runs.append(A.runN(program))
         runs[-1](np.ones(1, kind), np.ones(2, kind), np.zeros(1, np.int64), np.ones((), kind))
@@ -96,8 +96,8 @@ def test_what_no_lane_needs_is_behind_a_branch(monkeypatch: pytest.MonkeyPatch) 
     """The text asks whether a lane needs a block more often than where no block is heavy."""
     texts = compiled_texts(monkeypatch)
     asked = []
-    for heavy in (functions.HEAVY, 10**9):
-        monkeypatch.setattr(functions, "HEAVY", heavy)
+    for heavy in (functions.WORTH_A_BRANCH, 10**9):
+        monkeypatch.setattr(functions, "WORTH_A_BRANCH", heavy)
         compile_again(monkeypatch)
         texts.clear()
         us = RANDOM.random(100)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from accel.backends.opencl.machine.positions import elements
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody, Nest, Read, Scatter, Write
-from accel.ir.work import element_function
+from accel.ir.work import applied_function
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Constant, While
 from accel.labelled.scalars.function_work import function_work
@@ -59,10 +59,10 @@ def work(nests: Sequence[Nest]) -> Work:
 
 def _operations(statement: LoopBody) -> int:
     """Some for what it is, and those of its function."""
-    own, function = 1, element_function(statement)
+    own, function = 1, applied_function(statement)
     match statement:
         case Scatter():
-            own, function = ATOMIC, statement.combine
+            own = ATOMIC
         case Read() | Write():
             own = ACCESS
         case _:

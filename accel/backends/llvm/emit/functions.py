@@ -35,7 +35,7 @@ Environment: TypeAlias = dict[int, Value]
 FEW = 16
 """Statements of a conditional that is written three times, for lanes that agree, on this or that, and for others."""
 
-HEAVY = 40
+WORTH_A_BRANCH = 40
 """How long a block takes, in the time of an addition of a register, that is left out where no lane needs it: a branch that
 processors do not foresee costs as much."""
 
@@ -206,7 +206,7 @@ class Functions:
     ) -> Task:
         """What a block gives in the lanes of a mask. A heavy one is left out, by a branch, where there are none."""
         writer, routine = self._writer, self._routine
-        if mask is None or _time(block, writer.lanes) < HEAVY:
+        if mask is None or _time(block, writer.lanes) < WORTH_A_BRANCH:
             return (yield self._block(block, environment, mask))
         slots = [self._slot(out, lanes=True) for out in outs]
         for slot in slots:

@@ -20,7 +20,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
-from accel.backends.llvm.states.analysis import HEAVY, iteration_work
+from accel.backends.llvm.states.analysis import WRITTEN_ONCE, iteration_work
 from accel.backends.llvm.text.code import constant_text, memory_type
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import WORD, Routine
@@ -98,7 +98,7 @@ def taken_in_turns(nest: Nest, loop: For) -> Sequence[Scatter]:
         not scatters
         or loop.body.loop is not None
         or loop.direction is not LoopDirection.UP
-        or iteration_work(nest) > HEAVY
+        or iteration_work(nest) > WRITTEN_ONCE
     ):
         return ()
     serves = list(straight_scatters(nest)) == scatters and all(straight(scatter.combine) for scatter in scatters)

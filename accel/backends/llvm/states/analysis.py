@@ -28,6 +28,7 @@ from accel.ir.nodes import (
     Within,
     Write,
 )
+from accel.ir.work import applied_function
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
@@ -41,8 +42,8 @@ from accel.schedule.splitting.phases import Phase, phases_of
 from accel.schedule.splitting.pieces import Cut, pieces
 from accel.support.dataclass import dataclass
 
-HEAVY = 40
-"""Operators from which on a loop's body is written only once, not once per vector of a group."""
+WRITTEN_ONCE = 40
+"""Instructions beyond which a loop's body is written only once, not once per vector of a group."""
 
 MOST_PARTS = 2
 """Vectors of the order of scans that are scanned side by side, at most."""
@@ -184,7 +185,11 @@ def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases
     unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
     if scans and not read and not folds:
         unroll = SCAN_VECTOR
-    if sum(map(_instructions, statements)) > HEAVY or Accumulation.STAGED in kinds.values() or (read and not folds):
+    if (
+        sum(map(_instructions, statements)) > WRITTEN_ONCE
+        or Accumulation.STAGED in kinds.values()
+        or (read and not folds)
+    ):
         unroll = 1
     staged = frozenset(name for name, kind in kinds.items() if kind is Accumulation.STAGED)
     parts = tuple(_phase_plan(phase, loop, states, width, unroll) for phase in phases)
@@ -202,7 +207,9 @@ def _phase_plan(phase: Phase, loop: For, states: Mapping[str, State], width: int
     statements = list(phase.statements)
     if any(isinstance(statement, ManyToOne) for statement in statements):
         return PhasePlan(phase, width, unroll)
-    return PhasePlan(phase, _lanes(statements, states, loop), 1 if sum(map(_instructions, statements)) > HEAVY else 2)
+    return PhasePlan(
+        phase, _lanes(statements, states, loop), 1 if sum(map(_instructions, statements)) > WRITTEN_ONCE else 2
+    )
 
 
 def is_read(step: ManyToOne) -> bool:
@@ -268,13 +275,8 @@ def _narrow(statement: scalar.Statement) -> bool:
 
 def _instructions(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions a statement takes."""
-    match statement:
-        case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
-            return function_work(function, column)
-        case ManyToOne() | Within() | Remap() | Read() | Write():
-            return 1
-        case _:
-            assert_never(statement)
+    function = applied_function(statement)
+    return 1 if function is None else function_work(function, column)
 
 
 def iteration_work(nest: Nest, column: Work = INSTRUCTIONS) -> int:

@@ -44,8 +44,8 @@ FEW_ROWS = 512
 TOGETHER = 8
 """Rows taken at once, whose elements meet in the same accumulators."""
 
-LIGHT, HEAVY = 8, 24
-"""Operators of an iteration from which on half as many rows are taken at once, and from which on one."""
+HALF_TOGETHER, ONE_ROW = 8, 24
+"""Instructions of an iteration from which on half as many rows are taken at once, and from which on one."""
 
 UNIT_STEPS = 2
 """Of `loops/steps.py`: the most of a strip or a part, where there is room for enough of them."""
@@ -105,7 +105,7 @@ class ColumnStrips:
         self._pieces = (
             not narrow and vectors is None and blocks is None and host().processor.registers.bytes == REGISTER_BYTES
         )
-        self._together = TOGETHER if work < LIGHT else TOGETHER // 2 if work < HEAVY else 1
+        self._together = TOGETHER if work < HALF_TOGETHER else TOGETHER // 2 if work < ONE_ROW else 1
 
     # At launch.
 

@@ -38,7 +38,7 @@ from accel.schedule.templates.cpu.loaded_before import loaded_before
 VECTORS = 16
 """Of a strip: of so many neighbouring results."""
 
-HEAVY = 24
+ONE_BY_ONE = 24
 """Instructions of an iteration from which on vectors, and lanes of the order, are computed one by one: to gain there is little,
 and the code is written for each."""
 
@@ -68,7 +68,7 @@ class WindowStrips:
         self._text = text
         self._columns, alike = alike_in_lanes(loaded_before(columns))
         self._lanes = REGISTER_BYTES // max(widths(columns))
-        self._heavy = iteration_work(text.nest) - element_work(alike, INSTRUCTIONS) >= HEAVY
+        self._heavy = iteration_work(text.nest) - element_work(alike, INSTRUCTIONS) >= ONE_BY_ONE
         self._written = () if self._heavy else _innermost_two(columns)
         self._numbers = (WRITTEN + 1) ** len(self._written)
         # Fewer columns than lanes need masks, which narrow elements are slow with, and processors without registers of them.
