@@ -373,8 +373,8 @@ FAULTS = (
     Fault(
         "where segments begin is found apart also where no groups fold them",
         "schedule/templates/gpu/around_segments.py",
-        "if not any(segments(rest, machine)):",
-        "if not rest:",
+        "if any(segments(folds, machine)):",
+        "if finding or taking:",
         (_SEGMENTS,),
     ),
 )

@@ -26,8 +26,5 @@ def packed_folds(nest: Nest) -> Split | None:
     if not inside(nest):
         return None
     made = Made(nest.label)
-    packed = by_packing(nest, each, made)
-    if packed is None:
-        return None
-    nests, rest = packed
-    return Split((*nests, rest), made.rooms)
+    parts = by_packing(nest, each, made)
+    return None if parts is None else Split(parts, made.rooms)

@@ -20,14 +20,22 @@ from accel.schedule.templates.gpu.rewrite import Change, Made, around, changed, 
 from accel.schedule.templates.gpu.segments import has_segments, segments
 
 
-def by_ends(nest: Nest, made: Made, machine: WorkItems) -> tuple[list[Nest], Nest] | None:
-    """The nests up to what segments come to, and the nest of the states and scatters that take that; None if there are none, or
-    if no groups would fold the segments."""
-    every = loops(nest)
-    outer = list(every[:-1])
-    if not outer or not has_segments(nest):
-        return None
-    innermost, sizes = every[-1], extents(outer)
+def around_segments(nest: Nest, machine: WorkItems) -> tuple[list[Nest], Made]:
+    """The nests that follow each other, and the arrays that they share; the nest alone if nothing of it stands around folds of
+    segments that groups would fold."""
+    if len(loops(nest)) > 1 and has_segments(nest):
+        made = Made(nest.label)
+        folds, *taking = _results_apart(nest, made)
+        *finding, folds = _begins_apart(folds, made)
+        if any(segments(folds, machine)):
+            return [*finding, folds, *taking], made
+    return [nest], Made(nest.label)
+
+
+def _results_apart(nest: Nest, made: Made) -> tuple[Nest, ...]:
+    """The nest up to what segments come to, and that of what takes it; the nest alone if nothing does."""
+    *outer, innermost = loops(nest)
+    sizes = extents(outer)
     running = {state.name for loop in outer for state in loop.states if state.running}
     steps = [s for s in _outer_steps(nest, outer) if s.state not in running or _asks(nest, [s], innermost)]
     stores = list(mentions.stores(nest))
@@ -35,55 +43,44 @@ def by_ends(nest: Nest, made: Made, machine: WorkItems) -> tuple[list[Nest], Nes
     early = [store for store in stores if isinstance(store, Write) and store not in late]
     shared = {array for pair in nest.in_place for array in pair}
     if sizes is None or not (steps or late) or any(store.array in shared for store in early) or (nest.counts and early):
-        return None
-    own, place = Made(made.label, made.rooms.copy()), tuple(loop.index for loop in outer)
+        return (nest,)
+    place = tuple(loop.index for loop in outer)
     asked = _asked(nest, (), [*steps, *late])
-    finals = [final for state in innermost.states for final in state.finals if final in asked]
     there = {store.value: store.array for store in early if store.index == place and store.when is None}
-    held = [(final, there.get(final) or own.array(final.type, sizes)) for final in finals]
-    writes = [Write(array, place, final) for final, array in held if final not in there]
+    held = {
+        f: there.get(f) or made.array(f.type, sizes) for state in innermost.states for f in state.finals if f in asked
+    }
+    writes = [Write(array, place, final) for final, array in held.items() if final not in there]
     gone = Change(
         {id(each): () for each in (*steps, *late)}, frozenset(s.state for s in steps), behind_innermost=writes
     )
-    first = changed(replace(nest, in_place=(), counts=()), gone)
-    first = with_outputs(replace(first, body=slice_for(first, [*early, *writes]).body))
-    rest = _around(nest, outer[-1], [Read(final, array, place) for final, array in held])
-    rest = with_outputs(replace(rest, body=slice_for(rest, [*steps, *late]).body))
-    begun = by_begins(first, own, machine)
-    if begun is None and not any(segments(first, machine)):
-        return None
-    made.rooms.update(own.rooms)
-    return list(begun or [first]), rest
+    folds = changed(replace(nest, in_place=(), counts=()), gone)
+    folds = with_outputs(replace(folds, body=slice_for(folds, [*early, *writes]).body))
+    taking = _around(nest, outer[-1], [Read(final, array, place) for final, array in held.items()])
+    return folds, with_outputs(replace(taking, body=slice_for(taking, [*steps, *late]).body))
 
 
-def by_begins(nest: Nest, made: Made, machine: WorkItems) -> tuple[Nest, Nest] | None:
-    """Both nests; None if the second would not fold segments in groups."""
+def _begins_apart(nest: Nest, made: Made) -> tuple[Nest, ...]:
+    """The nest that finds where segments begin, and that which folds them; the nest alone if no state says where."""
     every = loops(nest)
     outer, stores = list(every[:-1]), list(mentions.stores(nest))
-    if not outer or not has_segments(nest) or nest.in_place or nest.counts:
-        return None
-    if any(isinstance(store, Scatter) for store in stores):
-        return None
-    sizes, steps, innermost = extents(outer), _steps(nest, outer), every[-1]
-    if sizes is None or not steps or _asks(nest, steps, innermost):
-        return None
-    folded = [store for store in stores if _asks(nest, [store], innermost)]
+    sizes, steps = extents(outer), _steps(nest, outer)
+    if nest.in_place or nest.counts or any(isinstance(store, Scatter) for store in stores):
+        return (nest,)
+    if sizes is None or not steps or _asks(nest, steps, every[-1]):
+        return (nest,)
+    folded = [store for store in stores if _asks(nest, [store], every[-1])]
     others = [store for store in stores if store not in folded]
-    own, asked = Made(made.label, made.rooms.copy()), _asked(nest, steps, folded)
-    place = tuple(loop.index for loop in outer)
+    asked, place = _asked(nest, steps, folded), tuple(loop.index for loop in outer)
     writes: dict[int, list[LoopBody]] = {}
     reads: dict[int, list[LoopBody]] = {}
     for step in steps:
-        held = [(out, own.array(out.type, sizes)) for out in (*step.before, *step.after) if out in asked]
+        held = [(out, made.array(out.type, sizes)) for out in (*step.before, *step.after) if out in asked]
         writes[id(step)] = [step, *(Write(array, place, out) for out, array in held)]
         reads[id(step)] = [Read(out, array, place) for out, array in held]
-    begins = changed(slice_for(_around(nest, outer[-1]), [*steps, *others]), Change(writes))
-    rest = changed(nest, Change(reads, frozenset(step.state for step in steps)))
-    rest = with_outputs(replace(rest, body=slice_for(rest, folded).body))
-    if not any(segments(rest, machine)):
-        return None
-    made.rooms.update(own.rooms)
-    return begins, rest
+    finding = changed(slice_for(_around(nest, outer[-1]), [*steps, *others]), Change(writes))
+    folds = changed(nest, Change(reads, frozenset(step.state for step in steps)))
+    return finding, with_outputs(replace(folds, body=slice_for(folds, folded).body))
 
 
 def _outer_steps(nest: Nest, outer: Sequence[For]) -> list[ManyToOne]:

@@ -43,7 +43,7 @@ from accel.schedule.templates.gpu.rewrite import (
 )
 
 
-def by_packing(nest: Nest, each: Carried, made: Made) -> tuple[tuple[Nest, Nest], Nest] | None:
+def by_packing(nest: Nest, each: Carried, made: Made) -> tuple[Nest, Nest, Nest] | None:
     """What packs, what folds or scans, and the nest that is left; None if it is not known how many elements there may be."""
     state, step = each.state, each.step
     loops = around(nest, step)
@@ -51,7 +51,7 @@ def by_packing(nest: Nest, each: Carried, made: Made) -> tuple[tuple[Nest, Nest]
     if sizes is None or each.first != 0 or state.when is not None:
         return None
     packing = _Packing(nest, state, step, loops, sizes, made)
-    return (packing.packs(), packing.folds()), packing.rest()
+    return packing.packs(), packing.folds(), packing.rest()
 
 
 class _Packing:

@@ -72,8 +72,8 @@ def last_wins(scatter: Scatter) -> bool:
     return old.isdisjoint(function_operands(scatter.combine)) and not loaded(scatter.combine)
 
 
-def by_owners(nest: Nest, scatter: Scatter, made: Made) -> tuple[tuple[Nest, Nest], Nest] | None:
-    """What finds the owners, and the nest in which only they write; None if elements have no number before they come."""
+def by_owners(nest: Nest, scatter: Scatter, made: Made) -> tuple[Nest, Nest, Nest] | None:
+    """Two nests that find the owners, and one in which only they write; None if elements have no number before they come."""
     loops = around(nest, scatter)
     sizes = extents(loops)
     if sizes is None:
@@ -98,7 +98,7 @@ def by_owners(nest: Nest, scatter: Scatter, made: Made) -> tuple[tuple[Nest, Nes
         OneToOne(news, scatter.combine, (*scatter.values, *nothing), mine),
         *(Write(array, index, new, mine) for array, new in zip(scatter.arrays, news, strict=True)),
     ]
-    return (filled(owner, constant(I64, 0)), claims), changed(nest, Change({id(scatter): writes}))
+    return filled(owner, constant(I64, 0)), claims, changed(nest, Change({id(scatter): writes}))
 
 
 def by_runs(nest: Nest, scatter: Scatter, made: Made) -> tuple[Nest, Runs] | None:

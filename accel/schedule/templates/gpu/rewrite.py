@@ -11,9 +11,11 @@ from dataclasses import field, replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.errors import AccelInternalError
 from accel.ir import mentions
 from accel.ir.nodes import For, Level, LoopBody, LoopDirection, Nest, OneToOne, Operand, Output, State, Stream, Write
 from accel.ir.slices import needed_for
+from accel.ir.text import nest_text, statement_text
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, Variable, constant
 from accel.schedule.templates.slices import part_of
@@ -169,7 +171,7 @@ def around(nest: Nest, statement: LoopBody) -> list[For]:
             return loops
         assert level.loop is not None
         loops.append(level.loop)
-    raise AssertionError("a statement of another nest")
+    raise AccelInternalError(f"{statement_text(statement)} stands in another nest than\n{nest_text(nest)}")
 
 
 def extents(loops: Sequence[For]) -> tuple[Extent, ...] | None:

@@ -17,7 +17,7 @@ from accel.schedule.axes import carried
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Carried
 from accel.schedule.rules import original
-from accel.schedule.templates.gpu.around_segments import by_begins, by_ends
+from accel.schedule.templates.gpu.around_segments import around_segments
 from accel.schedule.templates.gpu.kept_elements import by_packing
 from accel.schedule.templates.gpu.ordered_scatters import Runs, by_owners, by_runs, last_wins
 from accel.schedule.templates.gpu.rewrite import Made
@@ -37,34 +37,42 @@ class Split:
 
 def split(nest: Nest, machine: WorkItems) -> Split | None:
     """The parts of a nest; None if there is nothing to gain, or if it cannot be cut."""
-    made, rest = Made(nest.label), nest
-    first: list[Nest] = []
-    last: list[Runs] = []
-    if (ended := by_ends(nest, made, machine)) is not None:
-        segmented, rest = ended
-        first += segmented
-    elif (begun := by_begins(nest, made, machine)) is not None:
-        begins, rest = begun
-        first.append(begins)
+    nests, made = around_segments(nest, machine)
+    numbered = _packed(nests, made)
+    parts = None if numbered is None else _without_order(numbered, made, machine)
+    return None if parts is None or len(parts) == 1 else Split(parts, made.rooms)
+
+
+def _packed(nests: Sequence[Nest], made: Made) -> tuple[Nest, ...] | None:
+    """The nests, the last of which is cut until iterations number the elements of all its states; None if they cannot."""
+    *first, rest = nests
     while every := _unnumbered(rest):
         each = _next(rest, every)
         packed = None if each is None else by_packing(rest, each, made)
         if packed is None:
             return None
-        nests, rest = packed
-        first += nests
+        *others, rest = packed
+        first += others
+    return (*first, rest)
+
+
+def _without_order(nests: Sequence[Nest], made: Made, machine: WorkItems) -> tuple[Part, ...] | None:
+    """The nests, and behind them the runs of scatters of the last one, in which none is left whose order shows; None if that
+    cannot be."""
+    *first, rest = nests
+    last: list[Runs] = []
     for scatter in [s for s in mentions.statements(rest) if isinstance(s, Scatter) and not _is_atomic(s, machine)]:
         owned = by_owners(rest, scatter, made) if last_wins(scatter) and machine.atomic_bytes >= 8 else None
         if owned is not None:
-            nests, rest = owned
-            first += nests
+            *others, rest = owned
+            first += others
             continue
         written = by_runs(rest, scatter, made)
         if written is None:
             return None
         rest, runs = written
         last.append(runs)
-    return Split((*first, rest, *last), made.rooms) if first or last else None
+    return (*first, rest, *last)
 
 
 def _is_atomic(scatter: Scatter, machine: WorkItems) -> bool:
