@@ -35,7 +35,7 @@ EXPORTS = (
 def arrays_text() -> str:
     """The module. It imports `IMPORTS`, NumPy's `PyArray_NewFromDescr` and `PyArray_SetBaseObject`, and the addresses of
     `@array_type`, `@bytes_type` (uint8's descriptor) and `@blocks` (`LIST_BYTES`, all zero at first)."""
-    return _DECLARATIONS + fields_text() + _NEW + blocks_text() + _ARRAYS + references_text(FLAGGED)
+    return _DECLARATIONS + objects_text() + _NEW + blocks_text() + _ARRAYS + references_text(FLAGGED)
 
 
 _DECLARATIONS = """@array_type = external global i8
@@ -60,13 +60,16 @@ declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
 
-def fields_text() -> str:
-    """Functions that read an array object: `@data(x)` and so on."""
+def objects_text() -> str:
+    """Functions that read an array object: `@data(x)` and so on, `@is_dense(x)`, `@is_aligned(x)`; and `@based(array, base)`.
+
+    The module declares what they use of Python's and NumPy's interfaces.
+    """
     fields = (
         ("type", TYPE, "ptr"), ("data", DATA, "ptr"), ("rank", RANK, "i32"), ("extents", EXTENTS, "ptr"),
         ("strides", STRIDES, "ptr"), ("base", BASE, "ptr"), ("element", ELEMENT, "ptr"), ("flags", FLAGS, "i32"),
     )  # fmt: skip
-    return "".join(
+    read = "".join(
         f"""
 define internal {type_} @{name}(ptr %x) alwaysinline #0 {{
   %place = getelementptr i8, ptr %x, i64 {place}
@@ -75,6 +78,40 @@ define internal {type_} @{name}(ptr %x) alwaysinline #0 {{
 }}"""
         for name, place, type_ in fields
     )
+    return read + _flag("is_dense", C_CONTIGUOUS) + _flag("is_aligned", ALIGNED) + _BASED
+
+
+def _flag(name: str, bit: int) -> str:
+    return f"""
+define internal i1 @{name}(ptr %x) alwaysinline #0 {{
+  %flags = call i32 @flags(ptr %x)
+  %its = and i32 %flags, {bit}
+  %is = icmp ne i32 %its, 0
+  ret i1 %is
+}}"""
+
+
+_BASED = """
+; A new array, or null, whose elements lie in the memory of the array %base, which it refers to from now on. Null, and the new
+; array is dropped, if it cannot.
+define internal ptr @based(ptr %array, ptr %base) #0 {
+entry:
+  %failed = icmp eq ptr %array, null
+  br i1 %failed, label %none, label %base1
+base1:
+  call void @Py_IncRef(ptr %base)
+  %wrong = call i32 @PyArray_SetBaseObject(ptr %array, ptr %base)
+  %bad = icmp ne i32 %wrong, 0
+  br i1 %bad, label %drop, label %done
+drop:
+  call void @Py_DecRef(ptr %array)
+  br label %none
+none:
+  ret ptr null
+done:
+  ret ptr %array
+}
+"""
 
 
 _NEW = f"""
@@ -94,22 +131,9 @@ define internal ptr @new(ptr %element, i64 %rank, ptr %extents, ptr %data) #0 {{
 _ARRAYS = f"""
 ; A C-contiguous array whose elements lie at %data, in the memory of the array %base.
 define internal ptr @within(ptr %element, i64 %rank, ptr %extents, ptr %data, ptr %base) #0 {{
-entry:
   %array = call ptr @new(ptr %element, i64 %rank, ptr %extents, ptr %data)
-  %failed = icmp eq ptr %array, null
-  br i1 %failed, label %none, label %base1
-base1:
-  call void @Py_IncRef(ptr %base)
-  %wrong = call i32 @PyArray_SetBaseObject(ptr %array, ptr %base)
-  %bad = icmp ne i32 %wrong, 0
-  br i1 %bad, label %drop, label %done
-drop:
-  call void @Py_DecRef(ptr %array)
-  ret ptr null
-none:
-  ret ptr null
-done:
-  ret ptr %array
+  %result = call ptr @based(ptr %array, ptr %base)
+  ret ptr %result
 }}
 
 ; An uninitialised C-contiguous array; a large one begins at a cache line, a larger one with a page.
@@ -170,9 +194,7 @@ look:
   %dimensions32 = call i32 @rank(ptr %x)
   %dimensions = zext i32 %dimensions32 to i64
   %equal = icmp eq i64 %dimensions, %rank
-  %flags = call i32 @flags(ptr %x)
-  %alignment = and i32 %flags, {ALIGNED}
-  %aligned = icmp ne i32 %alignment, 0
+  %aligned = call i1 @is_aligned(ptr %x)
   %known = and i1 %same, %equal
   %good = and i1 %known, %aligned
   ret i1 %good
@@ -186,9 +208,7 @@ entry:
   %good = call i1 @accel_is_of(ptr %x, ptr %element, i64 %rank)
   br i1 %good, label %rows, label %no
 rows:
-  %flags = call i32 @flags(ptr %x)
-  %contiguous = and i32 %flags, {C_CONTIGUOUS}
-  %dense = icmp ne i32 %contiguous, 0
+  %dense = call i1 @is_dense(ptr %x)
   br i1 %dense, label %yes, label %last
 last:
   %some = icmp ne i64 %rank, 0
@@ -214,9 +234,7 @@ entry:
   %over = icmp slt i64 %size, 0
   br i1 %over, label %none, label %known
 known:
-  %flags = call i32 @flags(ptr %x)
-  %contiguous = and i32 %flags, {C_CONTIGUOUS}
-  %dense = icmp ne i32 %contiguous, 0
+  %dense = call i1 @is_dense(ptr %x)
   br i1 %dense, label %make, label %none
 make:
   %data = call ptr @data(ptr %x)
@@ -304,9 +322,7 @@ give:
   call void @Py_IncRef(ptr %x)
   ret ptr %x
 copy:
-  %flags = call i32 @flags(ptr %x)
-  %contiguous = and i32 %flags, {C_CONTIGUOUS}
-  %dense = icmp ne i32 %contiguous, 0
+  %dense = call i1 @is_dense(ptr %x)
   br i1 %dense, label %take, label %none
 take:
   %result = call ptr @accel_take(ptr %element, i64 %item, i64 %rank, ptr %extents)

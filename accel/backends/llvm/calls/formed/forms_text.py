@@ -11,7 +11,7 @@ Whatever is not as usual makes it drop all and hand the arguments to `self[0]`, 
 from __future__ import annotations
 
 from accel.backends.llvm.calls.formed.halves_text import C128, halves_text
-from accel.backends.llvm.machine.arrays_text import fields_text
+from accel.backends.llvm.machine.arrays_text import objects_text
 
 LEAF, TUPLE = 0, C128 + 1
 """Kinds of the parts of a form, beside `C64` and `C128`."""
@@ -41,7 +41,7 @@ IMPORTS = (
 def forms_text() -> str:
     """The module. Beside `IMPORTS` it imports the loops of `halves_text.py`, functions of `arrays_text.py`, of the pool and of
     NumPy, and the addresses of NumPy's descriptors `@f32`, `@f64`, `@c64` and `@c128`."""
-    return _DECLARATIONS + fields_text() + halves_text() + _TAKEN + _PUT + _CALL
+    return _DECLARATIONS + objects_text() + halves_text() + _TAKEN + _PUT + _CALL
 
 
 _DECLARATIONS = """@array_type = external global i8
@@ -63,6 +63,7 @@ declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
 declare i32 @PyArray_SetBaseObject(ptr, ptr)
 declare ptr @accel_take(ptr, i64, i64, ptr)
+declare void @accel_release(ptr, i64)
 declare ptr @accel_otherwise(ptr, ptr, i64)
 declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)
 """
@@ -150,29 +151,6 @@ yes:
   ret i1 true
 no:
   ret i1 false
-}}
-
-; Drops the references among %count pointers.
-define internal void @drop_all(ptr %places, i64 %count) #0 {{
-entry:
-  br label %head
-head:
-  %k = phi i64 [0, %entry], [%k1, %next]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %body, label %done
-body:
-  %place = getelementptr ptr, ptr %places, i64 %k
-  %x = load ptr, ptr %place
-  %none = icmp eq ptr %x, null
-  br i1 %none, label %next, label %drop
-drop:
-  call void @Py_DecRef(ptr %x)
-  br label %next
-next:
-  %k1 = add i64 %k, 1
-  br label %head
-done:
-  ret void
 }}
 """
 
@@ -263,7 +241,7 @@ done:
   ret ptr %result
 failed:
   %left = load i64, ptr %top
-  call void @drop_all(ptr %stack, i64 %left)
+  call void @accel_release(ptr %stack, i64 %left)
   ret ptr null
 }}
 """
@@ -324,7 +302,7 @@ make:
 same:
   %answer = phi ptr [%found, %usual], [%result, %make]
   %news = load i64, ptr %second
-  call void @drop_all(ptr %made, i64 %news)
+  call void @accel_release(ptr %made, i64 %news)
   ret ptr %answer
 other:
   call void @Py_DecRef(ptr %found)
@@ -334,7 +312,7 @@ unusual:
   br label %failed
 failed:
   %left = load i64, ptr %second
-  call void @drop_all(ptr %made, i64 %left)
+  call void @accel_release(ptr %made, i64 %left)
   %again = call ptr @accel_otherwise(ptr %self, ptr %given, i64 %number)
   ret ptr %again
 }}

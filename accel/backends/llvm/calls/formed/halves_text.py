@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accel.backends.llvm.machine.arrays_text import ALIGNED, C_CONTIGUOUS
+from accel.backends.llvm.machine.arrays_text import ALIGNED
 from accel.backends.llvm.text.words import FAILED, FAULTS, THREADS
 
 C64, C128 = 1, 2
@@ -18,7 +18,7 @@ _TO, _REAL, _IMAGINARY, _ELEMENTS, _KIND, _WORDS = range(THREADS + 1, THREADS + 
 
 
 def halves_text() -> str:
-    """`@halves` and `@joined`, for a module that has what `forms_text.py` declares, and the fields of arrays."""
+    """`@halves` and `@joined`, for a module that has what `forms_text.py` declares, and of array objects."""
     return _DECLARATIONS + _HALVES + _JOIN
 
 
@@ -159,7 +159,6 @@ done:
 
 ; Every second part of a complex array, from %data on, where it is. A new reference or null.
 define internal ptr @seen(ptr %x, ptr %part, ptr %data) #0 {{
-entry:
   %rank = call i32 @rank(ptr %x)
   %extents = call ptr @extents(ptr %x)
   %strides = call ptr @strides(ptr %x)
@@ -167,20 +166,8 @@ entry:
   %view = call ptr @PyArray_NewFromDescr(
     ptr @array_type, ptr %part, i32 %rank, ptr %extents, ptr %strides, ptr %data, i32 {ALIGNED}, ptr null
   )
-  %failed = icmp eq ptr %view, null
-  br i1 %failed, label %none, label %base1
-base1:
-  call void @Py_IncRef(ptr %x)
-  %wrong = call i32 @PyArray_SetBaseObject(ptr %view, ptr %x)
-  %bad = icmp ne i32 %wrong, 0
-  br i1 %bad, label %drop, label %done
-drop:
-  call void @Py_DecRef(ptr %view)
-  ret ptr null
-none:
-  ret ptr null
-done:
-  ret ptr %view
+  %result = call ptr @based(ptr %view, ptr %x)
+  ret ptr %result
 }}
 
 ; Puts the real and the imaginary parts of a complex array, two new references, or null, to %to. Gives whether they are there.
@@ -199,9 +186,7 @@ look:
   %half = select i1 %long, i64 8, i64 4
   %its = call ptr @element(ptr %x)
   %same = icmp eq ptr %its, %whole
-  %flags = call i32 @flags(ptr %x)
-  %alignment = and i32 %flags, {ALIGNED}
-  %aligned = icmp ne i32 %alignment, 0
+  %aligned = call i1 @is_aligned(ptr %x)
   %good = and i1 %same, %aligned
   br i1 %good, label %how, label %no
 how:
@@ -218,8 +203,7 @@ view:
 size:
   %n = call i64 @elements(ptr %x)
   %few = icmp sle i64 %n, %most
-  %contiguous = and i32 %flags, {C_CONTIGUOUS}
-  %dense = icmp ne i32 %contiguous, 0
+  %dense = call i1 @is_dense(ptr %x)
   %able = and i1 %few, %dense
   br i1 %able, label %copy, label %no
 copy:
