@@ -1,4 +1,4 @@
-"""Rows in order, on the host: by radix, by selection, or by NumPy.
+"""Rows in order, on the host: by radix, by selection, by networks, or by NumPy.
 
 In: keys, and what is asked for of them. Out: their elements in order, or places.
 """
@@ -22,24 +22,32 @@ REGISTER_SORTS = 3
 """On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort. (With AVX2 measured
 on one and two.)"""
 
+IN_NETWORKS = 32
+"""Elements for each thread of rows up to which a network is as fast as NumPy's sort in registers."""
+
 SMALL = 1024
 """Elements up to which nothing is faster than that NumPy sorts them all."""
 
 
 def sorted_rows(order: Order, keys: Sequence[HostArray], threads: int) -> HostArray:
-    """Long rows by radix, others by NumPy; so are elements that NumPy sorts in registers, faster than these threads do.
+    """Long rows by radix, short ones by networks, others by NumPy; so are elements that NumPy sorts in registers, faster than
+    these threads do.
 
     A few first places are selected. Raises `MemoryError`, or NumPy's `ValueError` for more than an address can count.
     """
-    load("accel.backends.llvm.sorting.radix")
-    load("accel.backends.llvm.sorting.selection")
-    from accel.backends.llvm.sorting import radix, selection  # which import other stages
+    for name in ("networks", "radix", "selection"):
+        load(f"accel.backends.llvm.sorting.{name}")
+    from accel.backends.llvm.sorting import networks, radix, selection  # which import other stages
 
     given = [np.ascontiguousarray(key) for key in keys]
     shape, kind, first, take = given[0].shape, order.keys[0], order.first, buffers().take
     result = take(order.element, shape)
     in_registers = not order.places and threads <= REGISTER_SORTS and kind.bytes in register_sorts()
-    if first is not None and selection.suits(shape, kind, first, threads):
+    short = len(given) == 1 and (not in_registers or shape[-1] <= IN_NETWORKS * threads)
+    if short and networks.suits(shape, kind, order.places):
+        wanted = shape[-1] if first is None else min(first, shape[-1])
+        networks.network_sort(result, given[0], kind, order.places, order.descending, wanted, threads)
+    elif first is not None and selection.suits(shape, kind, first, threads):
         selection.select_into(result, given[0], kind, order.descending, first, threads)
     elif radix.suits(shape) and not in_registers and not are_few(shape, first):
         pairs = list(zip(given, order.keys, strict=True))
