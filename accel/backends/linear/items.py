@@ -140,6 +140,12 @@ def copies(items: Sequence[Item]) -> Mapping[int, Copy]:
     return found
 
 
+def dropped_behind(items: Sequence[Item], position: int) -> frozenset[Array]:
+    """What is dropped right behind an item."""
+    after = items[position + 1] if position + 1 < len(items) else None
+    return frozenset(after.arrays) if isinstance(after, Drop) else frozenset()
+
+
 def moves(items: Sequence[Item]) -> Mapping[int, Assign]:
     """Those of them of which it is known that nothing else refers to the buffer, and what does as well."""
     made: set[Array] = set()

@@ -136,7 +136,7 @@ class LLVMBackend:
         ]
         return _Code(
             kernels,
-            Unit(kernels.objects, tuple(dict.fromkeys(names)), prefix="", late=kernels.late),
+            Unit(kernels.objects, modules.exports, prefix="", late=kernels.late),
             dict(zip(every, zip(functions[: len(every)], frames, strict=True), strict=True)),
             {nest: (name, frame) for nest, name, frame in zip(every, names, frames, strict=False)},
             series,

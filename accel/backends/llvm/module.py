@@ -51,6 +51,13 @@ class Modules:
     series: Sequence[SeriesText] = ()
     late: Sequence[Late] = ()
 
+    @property
+    def exports(self) -> tuple[str, ...]:
+        """The functions that others call: those, and of each nest what fills a frame, and what runs with one."""
+        nests = dict.fromkeys(self.names[: len(self.names) - len(self.series)])
+        apart = [f"{name}_{what}" for name in nests for what in ("frame", "run")]
+        return (*dict.fromkeys(self.names), *apart)
+
     def __str__(self) -> str:
         return f"{self.hot}\n; Once in a launch:\n\n{self.cold}"
 
@@ -162,6 +169,6 @@ def load(modules: Modules) -> Kernels:
         for names, each in zip(late, modules.late, strict=True)
     ]
     imports = {name: address for each in held for name, address in each.symbols().items()}
-    library = loading.load(objects, sorted(set(modules.names)), {**pool().symbols, **imports}, held)
+    library = loading.load(objects, sorted(modules.exports), {**pool().symbols, **imports}, held)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
     return Kernels(library, [prototype(library.addresses[name]) for name in modules.names], objects, late)

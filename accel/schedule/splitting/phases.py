@@ -10,8 +10,8 @@ inside, which is worth more: such loops have no phases.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from enum import Enum
+from collections.abc import Iterable, Mapping, Sequence, Set
+from enum import Enum, IntEnum
 from typing import assert_never
 
 from accel.errors import AccelInternalError
@@ -31,7 +31,6 @@ from accel.ir.nodes import (
 )
 from accel.ir.work import element_function, element_work
 from accel.labelled import scalar
-from accel.labelled.scalar import Function
 from accel.labelled.work import OPERATIONS
 from accel.schedule.axes import dependence, loops
 from accel.schedule.legality import is_repeatable
@@ -176,13 +175,22 @@ def phases_of(schedule: Schedule) -> tuple[Phase, ...]:
 
 
 def _data(statements: Sequence[LoopBody]) -> frozenset[str]:
-    """The streams that depend on what is read, loaded or folded."""
+    """The streams that depend on what is folded, or is read or loaded elsewhere in other iterations: the number of a loop's
+    turn, which all iterations read, makes no index random."""
     found: set[str] = set()
     for statement in statements:
-        reads = isinstance(statement, Read | ManyToOne) or _loads(statement)
-        if reads or any(stream.name in found for stream in flow.needed(statement)):
+        if _reads_apart(statement) or any(stream.name in found for stream in flow.needed(statement)):
             found.update(stream.name for stream in flow.made(statement))
     return frozenset(found)
+
+
+def _reads_apart(statement: LoopBody) -> bool:
+    """Whether a statement gives what is folded, or is read or loaded at places that are not the same for the whole nest."""
+    if isinstance(statement, Read):
+        return any(isinstance(operand, Stream) for operand in statement.index)
+    if element_function(statement) is None:
+        return isinstance(statement, ManyToOne)
+    return _loaded_at(statement, frozenset()) is not _Place.ONE
 
 
 def _fixed(nest: Nest, statements: Sequence[LoopBody]) -> frozenset[int]:
@@ -211,8 +219,7 @@ def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
         if not state.running:
             return None if state.monoid.exact else Loud.FOLD
         return Loud.SCAN if any(isinstance(value, Stream) for value in statement.values) else None
-    function = element_function(statement)
-    if function is not None and _loads_at_data(function, statement, data):
+    if _loaded_at(statement, data) is _Place.DATA:
         return Loud.RANDOM
     return Loud.HEAVY if _is_heavy(statement) else None
 
@@ -221,24 +228,46 @@ def _is_heavy(statement: LoopBody) -> bool:
     return element_work([statement], OPERATIONS) >= OPERATIONS.elementary
 
 
-def _loads_at_data(function: Function, statement: LoopBody, data: frozenset[str]) -> bool:
-    """Whether a function loads at an index that it makes of data; what it chooses and repeats counts as data."""
-    arguments = zip(function.parameters, flow.operands(statement), strict=True)
-    found = {variable for variable, operand in arguments if isinstance(operand, Stream) and operand.name in data}
+class _Place(IntEnum):
+    """What a value is made of, by which it is known what is loaded at it."""
+
+    ONE = 0
+    """Nothing that changes in the nest: constants, extents, and what is loaded at such places, as the number of a turn."""
+    INDEX = 1
+    """Indices of loops."""
+    DATA = 2
+
+
+def _loaded_at(statement: LoopBody, data: frozenset[str]) -> _Place:
+    """The worst place at which a statement's function loads; what it chooses and repeats counts as data."""
+    function, worst = element_function(statement), _Place.ONE
+    if function is None:
+        return worst
+    found: dict[scalar.Operand, _Place] = {}
+    for variable, operand in zip(function.parameters, flow.operands(statement), strict=True):
+        if isinstance(operand, Stream):
+            found[variable] = _Place.DATA if operand.name in data else _Place.INDEX
+        else:
+            found[variable] = _Place.ONE
+
+    def made_of(operands: Iterable[scalar.Operand]) -> _Place:
+        # Variables that are not there are those of a loop in the function.
+        places = (found.get(each, _Place.INDEX) for each in operands if isinstance(each, scalar.Variable))
+        return max(places, default=_Place.ONE)
+
     for each in mentions.function_statements(function):
         match each:
             case scalar.Compute(out, _, operands):
-                if any(operand in found for operand in operands):
-                    found.add(out)
+                found[out] = made_of(operands)
             case scalar.Load(out, _, index):
-                if any(operand in found for operand in index):
-                    return True
-                found.add(out)
+                place = made_of(index)
+                worst = max(worst, place)
+                found[out] = _Place.ONE if place is _Place.ONE else _Place.DATA
             case scalar.If() | scalar.While():
-                found.update(each.outs)
+                found.update(dict.fromkeys(each.outs, _Place.DATA))
             case _:
                 assert_never(each)
-    return False
+    return worst
 
 
 def _placed(statements: Sequence[LoopBody], free: Set[int], loud: Mapping[int, Loud]) -> Mapping[int, int]:

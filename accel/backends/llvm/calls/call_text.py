@@ -31,13 +31,15 @@ from accel.labelled.array import Array
 from accel.support.dataclass import dataclass
 
 _DECLARATIONS = """declare ptr @accel_take(ptr, i64, i64, ptr)
+declare ptr @accel_take_line(ptr, i64, i64, ptr)
 declare i1 @accel_arguments(ptr, ptr, i64, i64, ptr)
 declare i1 @accel_is(ptr, ptr, i64, i64)
 declare i1 @accel_is_of(ptr, ptr, i64)
 declare ptr @accel_view(ptr, ptr, i64, i64, ptr)
 declare ptr @accel_result(ptr, i1, ptr, i64, i64, ptr)
 declare void @accel_set(ptr, ptr)
-declare void @accel_keep(ptr, ptr)
+declare void @accel_keep(ptr, ptr, i64)
+declare ptr @accel_spare(ptr, i64, i64, ptr)
 declare void @accel_release(ptr, i64)
 declare ptr @accel_otherwise(ptr, ptr, i64)
 declare i64 @accel_poll(ptr)
@@ -80,13 +82,16 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
     symbols = dict.fromkeys(
         [*(symbol for symbol, _ in functions.nests.values()), *(name for name, _ in functions.series)]
     )
+    text = writer.text(len(program.results))
     elements = sorted(writer.elements, key=lambda element: element.value)
     head = [f"declare i64 @{symbol}(ptr)" for symbol in symbols]
+    for symbol in symbols:
+        if f"@{symbol}_frame(" in text:
+            head += [f"declare void @{symbol}_frame(ptr, ptr)", f"declare i64 @{symbol}_run(ptr)"]
     head += [f"@{element_symbol(element)} = external global i8" for element in elements]
     if writer.sorts:
         head.append("declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
         head += [f"@{sorter_symbol(number)} = external global i8" for number in range(len(writer.sorts))]
-    text = writer.text(len(program.results))
     return CallText("\n".join([_DECLARATIONS, *head, text, HOST_ATTRIBUTES]), elements, writer.sorts)
 
 

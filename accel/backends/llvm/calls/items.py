@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from math import prod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import nullcontext
 from typing import assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
@@ -18,11 +18,14 @@ from accel.backends.linear.items import (
     Mark,
     Part,
     copies,
+    dropped_behind,
     moves,
     series_parts,
 )
+from accel.backends.linear.turn_buffers import Turns, turn_buffers
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.names import sorter_symbol
+from accel.backends.llvm.calls.turns_text import TurnsText
 from accel.backends.llvm.calls.writer import FAIL, Writer, kind_of
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.series import LONGEST_BYTES, Together
@@ -36,8 +39,8 @@ from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, S
 from accel.labelled.array import Array, Shape
 from accel.support.dataclass import dataclass
 
-SPARE_BYTES = 1 << 14
-"""Of an array that is kept for the next one of its kind, at most."""
+MOST_SPARES = 8
+"""Arrays of a kind that are kept for the next ones, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
     ends = {part.end: f"behind{part.end}" for part in parts.values()}
     moved, movable = moves(items), copies(items)
     writer.spares = _spares(items)
+    apart = {output.array for _, each in functions.series for nest in each.series.nests for output in nest.outputs}
+    loops = turn_buffers(items, apart | set(functions.taken))
     for position, item in enumerate((*items, None)):
         if position in ends:
             routine.jump(ends[position])
@@ -76,15 +81,20 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
         match item:
             case Launch() if position in moved:
                 _assign(writer, moved[position])
+            case Assign():
+                _assign(writer, item, dropped_behind(items, position))
             case Launch(nest) if position in movable:
                 _copy(writer, functions, nest, movable[position])
             case Launch(nest):
                 _launch(writer, functions, nest)
-            case View() | Require() | Assign() | Drop() | HostSizes() | Sort():
+            case View() | Require() | Drop() | HostSizes() | Sort():
                 _write_item(writer, functions, item)
             case Mark(number):
                 passed.add(number)
-                routine.jump(marks[number])
+                if position in loops:
+                    _turns(writer, functions, loops[position], marks[loops[position].end], marks[number])
+                else:
+                    routine.jump(marks[number])
                 routine.place(marks[number])
             case Jump(mark):
                 if mark in passed:
@@ -102,15 +112,13 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                 assert_never(item)
 
 
-def _write_item(writer: Writer, functions: Functions, item: View | Require | Assign | Drop | HostSizes | Sort) -> None:
+def _write_item(writer: Writer, functions: Functions, item: View | Require | Drop | HostSizes | Sort) -> None:
     """One that is written the same wherever it stands."""
     match item:
         case View():
             _view(writer, item)
         case Require(left, right):
             _require_equal(writer, left, right)
-        case Assign():
-            _assign(writer, item)
         case Drop(arrays):
             writer.drop(arrays)
         case HostSizes(variables):
@@ -127,22 +135,39 @@ def _write_item(writer: Writer, functions: Functions, item: View | Require | Ass
 
 
 def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:
-    routine, code = writer.routine, writer.code
+    routine = writer.routine
     for old, new in nest.in_place:
         writer.share(new, writer.buffer(old))
     work = [_allocate(writer, functions, output) for output in nest.outputs]
-    if nest.in_place or "1" in work:
+    some = _has_work(writer, nest, work)
+    with nullcontext() if some is None else routine.when(some):
         _run(writer, functions, nest)
-    else:
-        some = "false"
-        for elements in work:
-            some = code.emit(f"or i1 {some}, {code.emit(f'icmp ne i64 {elements}, 0')}")
-        for output in nest.outputs if divides(nest) else ():
-            rows = writer.product([writer.room(dimension) for dimension in output.capacity[:-1]])
-            some = code.emit(f"or i1 {some}, {code.emit(f'icmp ule i64 {rows}, {MOST_ROWS}')}")
-        with routine.when(some):  # there may be many rows without elements
-            _run(writer, functions, nest)
     _counts(writer, nest)
+
+
+def _has_work(writer: Writer, nest: Nest, work: Sequence[str]) -> str | None:
+    """Whether the nest is to run, which makes arrays of so many elements: there may be many rows without any. None: always."""
+    code, some = writer.code, "false"
+    if nest.in_place or "1" in work:
+        return None
+    for elements in work:
+        some = code.emit(f"or i1 {some}, {code.emit(f'icmp ne i64 {elements}, 0')}")
+    for output in nest.outputs if divides(nest) else ():
+        rows = writer.product([writer.room(dimension) for dimension in output.capacity[:-1]])
+        some = code.emit(f"or i1 {some}, {code.emit(f'icmp ule i64 {rows}, {MOST_ROWS}')}")
+    return some
+
+
+def _turns(writer: Writer, functions: Functions, loop: Turns, end: str, turn: str) -> None:
+    """A loop whose turns only launch nests, to its end. Where one of these is not to run, since there are no elements, it goes
+    to `turn`, which is written as turns of any loop are."""
+    for nest in sorted(loop.nests, key=lambda nest: nest.label):
+        work = [writer.product([writer.room(dimension) for dimension in output.capacity]) for output in nest.outputs]
+        some = _has_work(writer, nest, work)
+        if some is not None:
+            writer.unless(some, turn)
+    text = TurnsText(writer, functions.nests, lambda nest, buffer: _words(writer, functions, nest, buffer), loop)
+    text.write(end, lambda: _poll(writer))
 
 
 def _copy(writer: Writer, functions: Functions, nest: Nest, copy: Copy) -> None:
@@ -200,58 +225,41 @@ def _all_fit(writer: Writer, rooms: Sequence[Array]) -> str:
     return fits
 
 
-def _spares(items: Sequence[Item]) -> frozenset[Array]:
-    """The kinds of small arrays that turns of loops make again and again: NumPy takes long to make one."""
+def _spares(items: Sequence[Item]) -> Mapping[Array, int]:
+    """The kinds of arrays that turns of loops make again and again, and how many a turn makes: NumPy takes long to make one."""
     starts = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
-    turned = [
-        items[starts[item.mark] : position]
-        for position, item in enumerate(items)
-        if isinstance(item, Jump) and starts[item.mark] < position
-    ]
-    made = {output for turn in turned for item in turn if isinstance(item, Launch) for output in item.nest.outputs}
-    return frozenset(kind_of(output.array) for output in made if _is_small(output))
+    found: Counter[Array] = Counter()
+    for position, item in enumerate(items):
+        if isinstance(item, Jump) and starts[item.mark] < position:
+            turn = (each for each in items[starts[item.mark] : position] if isinstance(each, Launch))
+            outputs = (output for each in turn for output in each.nest.outputs)
+            found |= Counter(kind_of(output.array) for output in outputs if _is_whole(output))
+    return {kind: min(count, MOST_SPARES) for kind, count in found.items()}
 
 
-def _is_small(output: Output) -> bool:
-    """Whether it is known what room the array takes, and that it is little."""
-    shape = output.array.shape
-    if any(extent.variable is not None for extent in shape) or output.capacity != tuple([(e,) for e in shape]):
-        return False
-    return prod(extent.offset for extent in shape) * output.array.element.bytes <= SPARE_BYTES
+def _is_whole(output: Output) -> bool:
+    """Whether all of the room that the array takes is its elements."""
+    return output.capacity == tuple([(extent,) for extent in output.array.shape])
 
 
 def _set_fresh(writer: Writer, array: Array, extents: Sequence[str]) -> None:
     """Makes new memory the array's, or a spare one."""
-    spare = writer.spare(array)
-    with nullcontext() if spare is None else _unless_spare(writer, array, spare):
-        taken = writer.taken(array.element, extents)
-        writer.require_reference(taken)
-        writer.set(array, taken)
-
-
-@contextmanager
-def _unless_spare(writer: Writer, array: Array, spare: Array) -> Iterator[None]:
-    """Around the writing of what makes an array's buffer, which runs if there is none to spare."""
-    routine, kept = writer.routine, writer.buffer(spare)
-    use, fresh, after = (routine.label() for _ in range(3))
-    routine.branch(writer.code.emit(f"icmp ne ptr {kept}, null"), use, fresh)
-    routine.place(use)
-    routine.store("ptr", "null", writer.place(spare))
-    writer.set(array, kept)
-    routine.jump(after)
-    routine.place(fresh)
-    yield
-    routine.jump(after)
-    routine.place(after)
+    taken = writer.taken_or_spare(array, extents)
+    writer.require_reference(taken)
+    writer.set(array, taken)
 
 
 def _run(writer: Writer, functions: Functions, nest: Nest) -> None:
-    symbol, frame = functions.nests[nest]
-    words = [("i64", str(functions.threads)), ("i64", "0")]
-    words += [("ptr", writer.buffer(array)) for array in frame.arrays]
-    words += [("i64", writer.sized(variable)) for variable in frame.sizes]
-    outcome = writer.call(symbol, words)
+    outcome = writer.call(functions.nests[nest][0], _words(writer, functions, nest, writer.buffer))
     writer.unless(writer.code.emit(f"icmp eq i64 {outcome}, 0"), FAIL)
+
+
+def _words(writer: Writer, functions: Functions, nest: Nest, buffer: Callable[[Array], str]) -> list[tuple[str, str]]:
+    """A nest's block of arguments, given the object of each array."""
+    _, frame = functions.nests[nest]
+    words = [("i64", str(functions.threads)), ("i64", "0")]
+    words += [("ptr", buffer(array)) for array in frame.arrays]
+    return words + [("i64", writer.sized(variable)) for variable in frame.sizes]
 
 
 def _counts(writer: Writer, nest: Nest) -> None:
@@ -305,19 +313,25 @@ def _require_equal(writer: Writer, left: Shape, right: Shape) -> None:
         writer.unless(writer.code.emit(f"icmp eq i64 {one}, {other}"), FAIL)
 
 
-def _assign(writer: Writer, item: Assign) -> None:
-    """All at once: first everything is read."""
+def _assign(writer: Writer, item: Assign, dropped: Set[Array] = frozenset()) -> None:
+    """All at once: first everything is read. `dropped`: what is dropped next, so that targets among them get nothing, and what
+    sources among them refer to is moved."""
     routine, code = writer.routine, writer.code
-    held = [writer.buffer(source) for source in item.sources]
     shapes = [writer.shape(source.shape) for source in item.sources]
     for target, extents in zip(item.targets, shapes, strict=True):
         for extent, found in zip(target.shape, extents, strict=True):
             if extent.variable is not None:
                 size = code.emit(f"sub i64 {found}, {extent.offset}")
                 routine.store("i64", size, writer.size(writer.slots.size(extent.variable)))
-    for buffer in held:
-        code.line(f"call void @Py_IncRef(ptr {buffer})")
-    for target, buffer in zip(item.targets, held, strict=True):
+    pairs = [(new, old) for new, old in zip(item.targets, item.sources, strict=True) if new not in dropped]
+    held = [writer.buffer(source) for _, source in pairs]
+    targets, uses = {target for target, _ in pairs}, Counter(source for _, source in pairs)
+    for (_, source), buffer in zip(pairs, held, strict=True):
+        if source in dropped and uses[source] == 1 and source not in targets:
+            routine.store("ptr", "null", writer.place(source))
+        else:
+            code.line(f"call void @Py_IncRef(ptr {buffer})")
+    for (target, _), buffer in zip(pairs, held, strict=True):
         writer.set(target, buffer)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Slots
@@ -22,14 +23,14 @@ BUFFERS = "<buffers>"
 
 
 def kind_of(array: Array) -> Array:
-    """What stands for all arrays of the same elements and shape: one with a label that none of these has."""
-    return Array(-1, 0, array.element, array.shape)
+    """What stands for all arrays of the same elements and rank: one with a label that none of these has."""
+    return Array(-1, 0, array.element, (Extent(None, 0),) * len(array.shape))
 
 
 class Writer:
     """A function under construction. `%buffers` and `%sizes` are its lists; in `%extents` and `%block` it passes to others.
 
-    `spares`: the kinds of arrays of which one that is dropped is kept for the next one.
+    `spares`: the kinds of arrays of which some that are dropped are kept for the next ones, and how many at most.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class Writer:
         self.code = self.routine.code
         self.elements: set[ScalarType] = set()
         self.sorts: list[Order] = []
-        self.spares: frozenset[Array] = frozenset()
+        self.spares: Mapping[Array, int] = {}
         self._spoils = False
         self._rank = 1
         self._words = 1
@@ -135,16 +136,19 @@ class Writer:
     def drop(self, arrays: Sequence[Array]) -> None:
         """Drops the buffers of some arrays, or keeps them for the next array of the kind."""
         for array in arrays:
-            spare = self.spare(array)
-            if spare is None:
+            spares = self.spares_of(array)
+            if spares is None:
                 self.set(array, "null")
             else:
-                self.code.line(f"call void @accel_keep(ptr {self.place(array)}, ptr {self.place(spare)})")
+                self.code.line(f"call void @accel_keep(ptr {self.place(array)}, {spares})")
 
-    def spare(self, array: Array) -> Array | None:
-        """What stands for a spare buffer of the array's elements and shape, if there is such a thing."""
-        spare = kind_of(array)
-        return spare if spare in self.spares else None
+    def spares_of(self, array: Array) -> str | None:
+        """Where spare buffers of the array's elements and rank stand, and how many there is room for, if there is any."""
+        kind = kind_of(array)
+        if kind not in self.spares:
+            return None
+        places = [self.place(replace(kind, leaf=number)) for number in range(self.spares[kind])]
+        return f"ptr {places[0]}, i64 {len(places)}"
 
     def element(self, element: ScalarType) -> str:
         """The descriptor, as functions take it."""
@@ -153,17 +157,40 @@ class Writer:
 
     def taken(self, element: ScalarType, extents: Sequence[str]) -> str:
         """A new array, or null."""
+        return self._taken("accel_take", element, extents)
+
+    def taken_or_spare(self, array: Array, extents: Sequence[str]) -> str:
+        """A new array, a spare one if there is one, or null."""
+        spares = self.spares_of(array)
+        if spares is None:
+            return self._taken("accel_take", array.element, extents)
+        routine = self.routine
+        found, fresh, after = routine.slot("ptr"), routine.label(), routine.label()
+        spare = self.code.emit(f"call ptr @accel_spare({spares}, {self.pass_extents(extents)})")
+        routine.store("ptr", spare, found)
+        routine.branch(self.code.emit(f"icmp eq ptr {spare}, null"), fresh, after)
+        routine.place(fresh)
+        routine.store("ptr", self._taken("accel_take_line", array.element, extents), found)
+        routine.jump(after)
+        routine.place(after)
+        return routine.load("ptr", found)
+
+    def _taken(self, function: str, element: ScalarType, extents: Sequence[str]) -> str:
         passed = self.pass_extents(extents)
-        return self.code.emit(f"call ptr @accel_take({self.element(element)}, i64 {element.bytes}, {passed})")
+        return self.code.emit(f"call ptr @{function}({self.element(element)}, i64 {element.bytes}, {passed})")
 
     # Kernels.
 
     def call(self, symbol: str, words: Sequence[tuple[str, str]]) -> str:
         """What a kernel gives for a block of arguments: words with their types."""
+        self.pass_block(words)
+        return self.code.emit(f"call i64 @{symbol}(ptr %block)")
+
+    def pass_block(self, words: Sequence[tuple[str, str]]) -> None:
+        """Puts words where functions read them."""
         self._words = max(self._words, len(words))
         for place, (type_, word) in enumerate(words):
             self.routine.store(type_, word, self.routine.offset("%block", place))
-        return self.code.emit(f"call i64 @{symbol}(ptr %block)")
 
     # What is not as usual.
 

@@ -40,7 +40,7 @@ BLOCK_HEAD = 2
 def write(text: NestText, alternatives: Sequence[Alternative] = ()) -> None:
     """All functions of the nest: `@<name>(block)` is what Python calls. `alternatives` are tried before rows."""
     write_run(text, alternatives)
-    text.routines.append(_entry(text))
+    text.routines += [_filled(text), _entry(text)]
 
 
 def write_run(text: NestText, alternatives: Sequence[Alternative]) -> None:
@@ -62,16 +62,24 @@ def write_run(text: NestText, alternatives: Sequence[Alternative]) -> None:
     text.add_records()
 
 
-def _entry(text: NestText) -> Routine:
-    """Fills the frame from the block of arguments: NumPy arrays (their objects' addresses) and sizes."""
+def _filled(text: NestText) -> Routine:
+    """`@<name>_frame(block, frame)` fills the frame from the block of arguments: NumPy arrays (their objects' addresses) and
+    sizes. It serves any number of runs."""
     frame = text.frame
-    routine = Routine(f"i64 @{text.name}(ptr %block)", hot=False)
-    start = routine.slot("i64", frame.words)
-
+    routine = Routine(f"void @{text.name}_frame(ptr %block, ptr %frame)", hot=False)
     numbers = {array: BLOCK_HEAD + number for number, array in enumerate(frame.arrays)}
     sizes = {variable: BLOCK_HEAD + len(numbers) + number for number, variable in enumerate(frame.sizes)}
-    fill_frame(routine, frame, start, numbers, sizes)
-    join_rows(text, routine, start)
+    fill_frame(routine, frame, "%frame", numbers, sizes)
+    join_rows(text, routine, "%frame")
+    routine.code.line("ret void")
+    return routine
+
+
+def _entry(text: NestText) -> Routine:
+    """Runs the nest with a frame of its own."""
+    routine = Routine(f"i64 @{text.name}(ptr %block)", hot=False)
+    start = routine.slot("i64", text.frame.words)
+    routine.code.line(f"call void @{text.name}_frame(ptr %block, ptr {start})")
     routine.code.line(f"ret i64 {routine.code.emit(f'call i64 @{text.name}_run(ptr {start})')}")
     return routine
 

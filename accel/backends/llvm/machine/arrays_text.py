@@ -26,8 +26,8 @@ IMPORTS = (
 """What the text uses of Python's C interface."""
 
 EXPORTS = (
-    "accel_take", "accel_arguments", "accel_is", "accel_is_of", "accel_view", "accel_result", "accel_set", "accel_keep",
-    "accel_release",
+    "accel_take", "accel_take_line", "accel_arguments", "accel_is", "accel_is_of", "accel_view", "accel_result",
+    "accel_set", "accel_keep", "accel_spare", "accel_release",
     "accel_otherwise", "accel_python_take", "accel_python_clear",
 )  # fmt: skip
 
@@ -35,7 +35,7 @@ EXPORTS = (
 def arrays_text() -> str:
     """The module. It imports `IMPORTS`, NumPy's `PyArray_NewFromDescr` and `PyArray_SetBaseObject`, and the addresses of
     `@array_type`, `@bytes_type` (uint8's descriptor) and `@blocks` (`LIST_BYTES`, all zero at first)."""
-    return _DECLARATIONS + objects_text() + _NEW + blocks_text() + _ARRAYS + references_text(FLAGGED)
+    return _DECLARATIONS + objects_text() + _NEW + blocks_text() + _ARRAYS + references_text(FLAGGED, LARGE)
 
 
 _DECLARATIONS = """@array_type = external global i8
@@ -138,6 +138,18 @@ define internal ptr @within(ptr %element, i64 %rank, ptr %extents, ptr %data, pt
 
 ; An uninitialised C-contiguous array; a large one begins at a cache line, a larger one with a page.
 define ptr @accel_take(ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
+  %array = call ptr @take(ptr %element, i64 %item, i64 %rank, ptr %extents, i64 {SMALL})
+  ret ptr %array
+}}
+
+; The same, where also a small one begins at a cache line if it is longer than that: it will be used many times.
+define ptr @accel_take_line(ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
+  %array = call ptr @take(ptr %element, i64 %item, i64 %rank, ptr %extents, i64 {ALIGNMENT})
+  ret ptr %array
+}}
+
+; The same, where arrays begin at a cache line from %least bytes on.
+define internal ptr @take(ptr %element, i64 %item, i64 %rank, ptr %extents, i64 %least) #0 {{
 entry:
   %size = call i64 @size(i64 %item, i64 %rank, ptr %extents)
   %over = icmp slt i64 %size, 0
@@ -146,7 +158,7 @@ impossible:
   %null = call ptr @PyErr_NoMemory()
   ret ptr null
 some:
-  %small = icmp slt i64 %size, {SMALL}
+  %small = icmp slt i64 %size, %least
   br i1 %small, label %plain, label %aligned
 plain:
   %array = call ptr @new(ptr %element, i64 %rank, ptr %extents, ptr null)

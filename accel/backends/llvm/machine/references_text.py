@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def references_text(flagged: int) -> str:
-    """Functions for the module of `arrays_text.py`. `flagged`: the flags of a new array."""
-    return _REFERENCES.replace("FLAGGED", str(flagged)) + _PYTHON
+def references_text(flagged: int, large: int) -> str:
+    """Functions for the module of `arrays_text.py`. `flagged`: the flags of a new array. `large`: bytes of a large one."""
+    return _REFERENCES.replace("FLAGGED", str(flagged)).replace("LARGE", str(large)) + _PYTHON
 
 
 _REFERENCES = """
@@ -23,29 +23,27 @@ done:
   ret void
 }
 
-; Drops what a place holds; or puts it into the place %spare, if that is empty, nothing else refers to the object, and no other
-; object has its memory: it is an array that some function of this module has made and nobody has seen.
-define void @accel_keep(ptr %place, ptr %spare) #0 {
+; Drops what a place holds; or puts it into one of the %count places %spares, if nothing else refers to the object, no other
+; object has its memory, which is little: it is an array that some function of this module has made and
+; nobody has seen. Where no place is empty, it takes the first one.
+define void @accel_keep(ptr %place, ptr %spares, i64 %count) #0 {
 entry:
   %x = load ptr, ptr %place
   store ptr null, ptr %place
   %none = icmp eq ptr %x, null
   br i1 %none, label %done, label %look
 look:
-  %full = load ptr, ptr %spare
-  %empty = icmp eq ptr %full, null
   %references = load i32, ptr %x
   %only = icmp eq i32 %references, 1
   %flags = call i32 @flags(ptr %x)
   %needed = and i32 %flags, FLAGGED
   %plain = icmp eq i32 %needed, FLAGGED
-  %unseen = and i1 %empty, %only
-  %may = and i1 %unseen, %plain
+  %may = and i1 %only, %plain
   br i1 %may, label %memory, label %drop
 memory:
   %base = call ptr @base(ptr %x)
   %own = icmp eq ptr %base, null
-  br i1 %own, label %keep, label %block
+  br i1 %own, label %head, label %block
 block:
   %type = call ptr @type(ptr %base)
   %array = icmp eq ptr %type, @array_type
@@ -56,15 +54,61 @@ bytes:
   %others = load i32, ptr %base
   %alone = icmp eq i32 %others, 1
   %free = and i1 %is_block, %alone
-  br i1 %free, label %keep, label %drop
+  br i1 %free, label %measure, label %drop
+measure:
+  %extents = call ptr @extents(ptr %base)
+  %size = load i64, ptr %extents
+  %little = icmp sle i64 %size, LARGE
+  br i1 %little, label %head, label %drop
+head:
+  %k = phi i64 [0, %memory], [0, %measure], [%k1, %next]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %try, label %full
+try:
+  %to = getelementptr ptr, ptr %spares, i64 %k
+  %there = load ptr, ptr %to
+  %empty = icmp eq ptr %there, null
+  %k1 = add i64 %k, 1
+  br i1 %empty, label %keep, label %next
+next:
+  br label %head
 keep:
-  store ptr %x, ptr %spare
+  store ptr %x, ptr %to
+  ret void
+full:
+  call void @accel_set(ptr %spares, ptr %x)
   ret void
 drop:
   call void @Py_DecRef(ptr %x)
   br label %done
 done:
   ret void
+}
+
+; Takes an array of these extents out of one of the %count places %spares, which hold arrays of one rank; null if there is none.
+define ptr @accel_spare(ptr %spares, i64 %count, i64 %rank, ptr %extents) #0 {
+entry:
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%k1, %next]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %try, label %none
+try:
+  %place = getelementptr ptr, ptr %spares, i64 %k
+  %x = load ptr, ptr %place
+  %k1 = add i64 %k, 1
+  %empty = icmp eq ptr %x, null
+  br i1 %empty, label %next, label %look
+look:
+  %same = call i1 @has(ptr %x, i64 %rank, ptr %extents)
+  br i1 %same, label %take, label %next
+take:
+  store ptr null, ptr %place
+  ret ptr %x
+next:
+  br label %head
+none:
+  ret ptr null
 }
 
 ; Drops what some places hold.

@@ -1,0 +1,221 @@
+"""Loops whose turns only launch nests take their memory once, and give what the interpreter gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.linear.items import linear
+from accel.backends.linear.turn_buffers import Given, Turns, turn_buffers
+from accel.explanation.explain import subject
+from accel.ir import mentions
+from accel.ir.nodes import Nest
+from accel.labelled.array import Array
+from accel.settings import changed
+from tests.untyped import runN
+
+pytestmark = [pytest.mark.llvm, pytest.mark.solver]
+
+Vector: TypeAlias = A.Acc[A.Vector[np.int64]]
+Program: TypeAlias = Callable[[Vector], Any]
+
+XS = np.array([3, 1, 4, 1, 5, 9])
+
+
+def one(xs: Vector) -> Any:
+    """A state has two places, in turn."""
+    return A.iiterate(A.length(xs), lambda k, s: A.imap(lambda ix, x: x * 2 + s[5 - ix[0]] + k, s), xs)
+
+
+def three(xs: Vector) -> Any:
+    """Each turn needs what the two before made."""
+    n = A.length(xs)
+
+    def turn(k: Any, state: Any) -> Any:
+        old, new = state
+        return new, A.imap(lambda ix, x: x + new[n - 1 - ix[0]] - k, old)
+
+    return A.iiterate(n + 5, turn, (xs, A.map(lambda x: x * x, xs)))
+
+
+def exchanged(xs: Vector) -> Any:
+    """Two states change places, and a third stays."""
+
+    def turn(k: Any, state: Any) -> Any:
+        left, right, stays = state
+        return right, left, stays
+
+    return A.iiterate(A.length(xs) + 1, turn, (xs, A.map(lambda x: -x, xs), A.map(lambda x: x + 7, xs)))
+
+
+def twice(xs: Vector) -> Any:
+    """Two states are one array."""
+
+    def turn(k: Any, state: Any) -> Any:
+        left, right = state
+        made = A.compute(A.zipWith(lambda a, b: a - 3 * b + k, left, right))
+        return made, made
+
+    return A.iiterate(4, turn, (xs, xs))
+
+
+def rows(xs: Vector) -> Any:
+    """A row for each turn."""
+    n = A.length(xs)
+
+    def turn(k: Any, state: Any) -> Any:
+        s, out = state
+        made = A.map(lambda x: x * 3 - k, s)
+        return made, A.permuteUnique(out, lambda ix: A.just(A.index(k, ix[0])), made)
+
+    return A.iiterate(n, turn, (xs, A.fill((n, n), 0)))
+
+
+def rows_of_one(xs: Vector) -> Any:
+    """The same with states that are one array before the first turn, and that is a result, too."""
+    n = A.length(xs)
+    zeros = A.compute(A.fill((n, n), 0))
+
+    def turn(k: Any, state: Any) -> Any:
+        made = [A.map(lambda x: x + k, xs), A.map(lambda x: x - k, xs)]
+        return tuple(
+            [A.permuteUnique(s, lambda ix: A.just(A.index(k, ix[0])), m) for s, m in zip(state, made, strict=True)]
+        )
+
+    return A.iiterate(n, turn, (zeros, zeros)), zeros
+
+
+def argument(xs: Vector) -> Any:
+    """What is given is not written to."""
+
+    def turn(k: Any, ys: Any) -> Any:
+        return A.permuteUnique(ys, lambda ix: A.just(A.index(k)), A.fill((1,), ys[k] + ys[0]))
+
+    return A.iiterate(A.length(xs), turn, xs), xs
+
+
+def before(xs: Vector) -> Any:
+    """Each turn changes an array and also keeps it as it was."""
+
+    def turn(k: Any, state: Any) -> Any:
+        new, _ = state
+        return A.permuteUnique(new, lambda ix: A.just(A.index(k)), A.fill((1,), new[0] - k)), new
+
+    return A.iiterate(A.length(xs), turn, (xs, xs))
+
+
+def asked(xs: Vector) -> Any:
+    """Each turn computes whether there is another one."""
+
+    def below(s: Any) -> Any:
+        return A.map(lambda t: t < 10_000, A.sum(A.map(lambda x: x * x, s)))
+
+    return A.awhile(below, lambda s: A.imap(lambda ix, x: x + s[0] + ix[0] + 1, s), xs)
+
+
+def nested(xs: Vector) -> Any:
+    """Loops in loops, of which some have no turn."""
+
+    def turn(k: Any, s: Any) -> Any:
+        return A.zipWith(A.add, A.iiterate(k % 3, lambda j, t: A.map(lambda x: x * 2 - j, t), s), s)
+
+    return A.iiterate(7, turn, xs)
+
+
+PROGRAMS = [one, three, exchanged, twice, rows, rows_of_one, argument, before, asked, nested]
+
+
+def leaves(found: Any) -> list[np.ndarray[Any, Any]]:
+    return [array for each in found for array in leaves(each)] if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_results_are_those_of_the_interpreter(program: Program, threads: int) -> None:
+    run, reference = runN(program, threads=threads), runN(program, backend="interpreter")
+    for given in (XS, np.arange(200) % 7, XS[:1], XS[:2]) if program in (three, exchanged, twice) else (XS,):
+        before, results = given.copy(), []
+        for _ in range(3):
+            results += leaves(run(given))
+        wanted = leaves(reference(given))
+        for number, array in enumerate(results):
+            np.testing.assert_array_equal(array, wanted[number % len(wanted)])
+        assert not any(np.shares_memory(a, b) for k, a in enumerate([given, *results]) for b in results[k:])
+        np.testing.assert_array_equal(given, before)
+
+
+@pytest.mark.parametrize("program", [three, exchanged, twice, rows])
+def test_no_elements(program: Program) -> None:
+    given = XS[:0]
+    for found, wanted in zip(
+        leaves(runN(program)(given)), leaves(runN(program, backend="interpreter")(given)), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+        assert found.shape == wanted.shape
+
+
+def test_no_turns() -> None:
+    def program(n: Any, xs: Any) -> Any:
+        def turn(k: Any, state: Any) -> Any:
+            s, out = state
+            return A.map(lambda x: x + 1, s), A.permuteUnique(out, lambda ix: A.just(A.index(k + ix[0])), s)
+
+        return A.iiterate(A.the(n), turn, (xs, A.map(lambda x: x * 10, xs)))
+
+    run = runN(program)
+    for turns in (0, -3, 1, 0):
+        wanted = runN(program, backend="interpreter")(np.array(turns), XS)
+        for found, expected in zip(run(np.array(turns), XS), wanted, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_an_error_in_a_later_turn_names_the_place() -> None:
+    run = runN(lambda xs: A.iiterate(9, lambda k, s: A.map(lambda x: x + s[k], s), xs))
+    for _ in range(2):
+        with pytest.raises(A.AccelIndexError, match=r"index \(6,\) is out of bounds"):
+            run(XS)
+
+
+def test_arguments_that_are_given_away() -> None:
+    for program in PROGRAMS:
+        wanted = leaves(runN(program, backend="interpreter")(XS))
+        for found, expected in zip(leaves(runN(program)(XS.copy(), donate=(0,))), wanted, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def found(program: Program) -> list[Turns]:
+    staged = subject(program, [XS], changed({})).staged
+    return list(turn_buffers(linear(staged.loops), frozenset()).values())
+
+
+def test_places_come_again() -> None:
+    (turns,) = found(one)
+    assert (len(turns.turns), turns.again, len(turns.adopted)) == (3, 1, 0)
+    assert all(isinstance(place, Given) for place in turns.turns[0].states)
+    (turns,) = found(exchanged)
+    assert [turn.states[1:4] for turn in turns.turns[:2]] == [
+        (Given(1), Given(2), Given(3)),
+        (Given(2), Given(1), Given(3)),
+    ]
+    (turns,) = found(rows)
+    assert len(turns.adopted) == 1
+    (own,) = turns.adopted
+    assert all(own in turn.states for turn in turns.turns[1:])
+
+
+def test_the_loop_that_runs_again_reads_nothing_that_it_writes_in_the_same_launch() -> None:
+    for program in PROGRAMS:
+        for turns in found(program):
+            for turn in turns.turns:
+                for started in turn.asking + turn.launches:
+                    made = {started.places[output.array] for output in started.nest.outputs}
+                    others = [place for array, place in started.places.items() if array in _read(started.nest)]
+                    assert not made & set(others)
+
+
+def _read(nest: Nest) -> frozenset[Array]:
+    return mentions.arrays(nest) - {output.array for output in nest.outputs}
