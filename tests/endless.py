@@ -27,13 +27,14 @@ def summed(limits):
 """What such programs begin with: `turn` ends unless its limit is greater than 1."""
 
 
-def end_by_interrupt(code: str) -> None:
-    """Starts a program, interrupts it once it says that it is ready, and sees that it says that it was interrupted."""
+def end_by_interrupt(code: str, after: float = 0.3) -> None:
+    """Starts a program, interrupts it `after` seconds since it said that it is ready, and sees that it says that it was
+    interrupted."""
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
         try:
-            child.wait(0.3)  # until it is in the loop
+            child.wait(after)  # until it is in the loop
             pytest.fail("the loop has an end")
         except subprocess.TimeoutExpired:
             child.send_signal(signal.SIGINT)

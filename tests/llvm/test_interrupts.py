@@ -36,17 +36,44 @@ except KeyboardInterrupt:
 CASES = [
     # One element: a small kernel, in which the calling thread holds the GIL.
     ("each", 1, 0, 1), ("summed", 3, 1, 1), ("scanned", 3, 1, 1), ("kept", 3, 1, 1),
-    # Many: the loop that never ends is in the first chunk, the caller's, or in the last, a worker's if there is one.
+    # Many: the loop that never ends is in the first chunk, the caller's, or in the last, which anybody takes.
     ("each", 1_000_000, 0, 1), ("each", 1_000_000, 0, 2), ("each", 1_000_000, -1, 2), ("summed", 1_000_000, -1, 2),
     ("scanned", 1_000_000, -1, 2), ("kept", 1_000_000, -1, 2),
-    # In the first chunk of the worker's half: the caller has done the rest and waits for it when the interrupt comes.
-    ("each", 65_536, 32_768, 2), ("each", 1_000_000, 500_000, 2),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(12, CASES, kept=3))
 def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=threads))
+
+
+WAITING = (
+    HEAD
+    + """
+def turns(limit):  # as many as the limit; compilers find no shorter way
+    def turn(s):
+        return A.lift(s[0] + 1, s[1] * 6364136223846793005 + 1442695040888963407)
+    return A.while_(lambda s: s[0] < limit, turn, A.lift(A.constant(0, np.int64), limit))[1]
+
+limits = np.zeros(65_536, np.int64)
+run = A.runN(lambda limits: A.map(turns, limits), backend="llvm", threads=2)
+run(limits)
+limits[0], limits[32_768] = 10_000_000, 1 << 62
+print("ready", flush=True)
+try:
+    run(limits)
+except KeyboardInterrupt:
+    limits[:] = 0
+    run(limits)
+    print("interrupted", flush=True)
+"""
+)
+
+
+def test_an_interrupt_ends_what_the_caller_waits_for() -> None:
+    """The loop of years is the worker's first element. The caller's first one takes it a twentieth of a second: meanwhile the worker
+    begins. Then the caller does all else, and waits."""
+    end_by_interrupt(WAITING, after=1.0)
 
 
 ROWS = """
