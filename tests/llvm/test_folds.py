@@ -144,3 +144,21 @@ def test_folds_that_do_not_commute_beside_others(rows: int, columns: int) -> Non
     expected = results(backend="interpreter")
     for threads in numbers_of_threads():
         assert results(threads=threads) == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_what_rows_come_to_is_folded_in_runs(kind: Any) -> None:
+    """A step for each row, and as many rows as several runs have: 64 elements of four bytes, 128 of eight."""
+
+    def program(xs: Any) -> Any:
+        return A.fold(half_less, 1.0, A.fold(A.add, 0.0, xs))
+
+    xs = np.random.default_rng(1).random((500, 3)).astype(kind)
+    assert "as runs" in A.explain(program, xs).stages["schedule"]
+    wanted = A.runN(program, backend="interpreter")(xs)
+    for threads in numbers_of_threads():
+        assert A.runN(program, threads=threads)(xs).tobytes() == wanted.tobytes()
+
+
+def half_less(a: Any, b: Any) -> Any:
+    return a - b * 0.5

@@ -71,8 +71,8 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupt_ends_what_the_caller_waits_for() -> None:
-    """The loop of years is the worker's first element. The caller's first one takes it a twentieth of a second: meanwhile the worker
-    begins. Then the caller does all else, and waits."""
+    """The loop of years is the worker's first element. It begins in the twentieth of a second that the caller's first one takes,
+    who then does all else, and waits."""
     end_by_interrupt(WAITING, after=1.0)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +52,27 @@ class Refusing:
         if self.asked <= self.times:
             raise self.error
         return "done"
+
+
+@each_platform
+def test_the_host_reads_what_was_enqueued_before(platform: str) -> None:
+    """What fills the buffer begins only a moment after the host has asked for it."""
+    on = memory(platform)
+    held = on.take(64)
+    before = on.reached_bytes(held)
+    if before is None:
+        pytest.skip("the host does not reach the device's memory")
+    before[:64] = 1
+    begin = pyopencl.UserEvent(on.context)
+
+    def fill() -> object:
+        return pyopencl.enqueue_fill_buffer(on.queue, held.buffer, np.uint8(7), 0, 64, wait_for=[begin])
+
+    on.enqueued("its work", fill)
+    threading.Timer(0.1, begin.set_status, [pyopencl.command_execution_status.COMPLETE]).start()
+    found = on.reached_bytes(held)
+    assert found is not None
+    np.testing.assert_array_equal(found[:64], 7)
 
 
 @each_platform

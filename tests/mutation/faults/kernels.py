@@ -61,7 +61,7 @@ FAULTS = (
         """        if not self.unified:
             self.finish()
         epoch""",
-        ("tests/opencl/test_turns.py::test_bits_are_the_references",),
+        ("tests/opencl/test_memory.py::test_the_host_reads_what_was_enqueued_before",),
     ),
     Fault(
         "strips do not end with their row",
