@@ -11,6 +11,7 @@ import pytest
 import accel as A
 from accel.backends.linear.items import linear
 from accel.backends.linear.turn_buffers import Given, Turns, turn_buffers
+from accel.backends.llvm.calls.extents import extent_nests
 from accel.explanation.explain import subject
 from accel.ir import mentions
 from accel.ir.nodes import Nest
@@ -108,6 +109,29 @@ def before(xs: Vector) -> Any:
     return A.iiterate(A.length(xs), turn, (xs, xs))
 
 
+def parts(xs: Vector) -> Any:
+    """Parts whose extents a turn computes, and which have to be as long as what comes there."""
+    n = A.length(xs)
+
+    def turn(k: Any, state: Any) -> Any:
+        out, total = state
+        ends = (slice(k, k + 1), slice(k, k + 2))
+        return A.update(out, ends, A.fill((1, 2), xs[k] + out[0, k])), A.map(lambda t: t + out[k, k], total)
+
+    return A.iiterate(n - 1, turn, (A.fill((n, n), 1), A.unit(A.constant(0))))
+
+
+def of_one_length(xs: Vector) -> Any:
+    """A state whose shape the program does not know to stay as it is."""
+    m = A.generate((xs[0] + 3, A.length(xs)), lambda ix: ix[0] - ix[1])
+    return A.iiterate(5, lambda k, s: A.map(lambda x: x % 1000, A.sum(A.imap(lambda ix, w: w * s[ix[1]] + k, m))), xs)
+
+
+def longer(xs: Vector) -> Any:
+    """A state that grows."""
+    return A.iiterate(4, lambda k, s: A.append(s, A.fill((k,), s[k])), xs)
+
+
 def asked(xs: Vector) -> Any:
     """Each turn computes whether there is another one."""
 
@@ -126,7 +150,21 @@ def nested(xs: Vector) -> Any:
     return A.iiterate(7, turn, xs)
 
 
-PROGRAMS = [one, three, exchanged, twice, rows, rows_of_one, argument, before, asked, nested]
+PROGRAMS = [
+    one,
+    three,
+    exchanged,
+    twice,
+    rows,
+    rows_of_one,
+    argument,
+    before,
+    parts,
+    of_one_length,
+    longer,
+    asked,
+    nested,
+]
 
 
 def leaves(found: Any) -> list[np.ndarray[Any, Any]]:
@@ -180,6 +218,17 @@ def test_an_error_in_a_later_turn_names_the_place() -> None:
             run(XS)
 
 
+def test_an_extent_that_is_another_in_a_later_turn() -> None:
+    def program(xs: Any) -> Any:
+        return A.iiterate(7, lambda k, s: A.update(s, (slice(k, k + 1),), A.fill((1,), s[0] + k)), xs)
+
+    run = runN(program)
+    for _ in range(2):
+        with pytest.raises(A.AccelShapeError, match="update"):
+            run(XS)
+    np.testing.assert_array_equal(run(np.arange(8)), runN(program, backend="interpreter")(np.arange(8)))
+
+
 def test_arguments_that_are_given_away() -> None:
     for program in PROGRAMS:
         wanted = leaves(runN(program, backend="interpreter")(XS))
@@ -188,8 +237,8 @@ def test_arguments_that_are_given_away() -> None:
 
 
 def found(program: Program) -> list[Turns]:
-    staged = subject(program, [XS], changed({})).staged
-    return list(turn_buffers(linear(staged.loops), frozenset()).values())
+    items = linear(subject(program, [XS], changed({})).staged.loops)
+    return list(turn_buffers(items, frozenset(), extent_nests(items)).values())
 
 
 def test_places_come_again() -> None:

@@ -23,8 +23,8 @@ from accel.backends.linear.items import (
     moves,
 )
 from accel.ir.copies import Copy
-from accel.ir.nodes import Launch, Nest, Output
-from accel.labelled.array import Array, Shape
+from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.support.dataclass import dataclass
 
 MOST_TURNS = 6
@@ -70,7 +70,8 @@ class Turns:
 
     arrays: the states, before and after the loop. end: the mark behind it. kinds: the elements and shapes of the loop's own
     buffers. adopted: those that begin as copies of what states were before the first turn, or are that itself, and the nests
-    that copy.
+    that copy. sizes: what variables of the turns' shapes are, as long as these pairs of extents are `equal`; one that a nest
+    finds out is another only where the program ends with an error.
     """
 
     arrays: tuple[Array, ...]
@@ -79,6 +80,8 @@ class Turns:
     again: int
     kinds: tuple[tuple[ScalarType, Shape], ...]
     adopted: Mapping[int, tuple[Given, Copy, Nest]]
+    sizes: tuple[tuple[SizeVariable, Extent], ...]
+    equal: tuple[tuple[Extent, Extent], ...]
 
     @property
     def nests(self) -> frozenset[Nest]:
@@ -86,17 +89,18 @@ class Turns:
         return frozenset(each.nest for turn in self.turns for each in turn.asking + turn.launches)
 
 
-def turn_buffers(items: Sequence[Item], apart: Set[Array]) -> Mapping[int, Turns]:
+def turn_buffers(items: Sequence[Item], apart: Set[Array], extents: Mapping[HostSizes, Nest]) -> Mapping[int, Turns]:
     """The loops of that kind, by the positions of the marks at which their turns begin.
 
     `apart`: what is not made by a launch of its own: results that take an argument's memory, and what nests of series make.
+    `extents`: the nests that compute extents.
     """
     starts = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
     found: dict[int, Turns] = {}
     for position, item in enumerate(items):
         if isinstance(item, Jump) and starts[item.mark] < position:
             start = starts[item.mark]
-            turns = _turns(items, range(start + 1, position), apart)
+            turns = _turns(items, range(start + 1, position), apart, extents)
             if turns is not None:
                 found[start] = turns
     return found
@@ -114,6 +118,7 @@ class _Places:
     moved: Mapping[int, Assign]
     copied: Mapping[int, Copy]
     apart: Set[Array]
+    extents: Mapping[HostSizes, Nest]
     now: dict[Array, Place] = field(default_factory=dict)
     kinds: list[tuple[ScalarType, Shape]] = field(default_factory=list)
     adopted: dict[int, tuple[Given, Copy, Nest]] = field(default_factory=dict)
@@ -139,6 +144,10 @@ class _Places:
                     copy = self.copied.get(position)
                     if copy is None or not self._taken_over(copy, nest):
                         launches.append(self._launch(nest))
+                case HostSizes() as sizes:
+                    launches.append(self._computed(self.extents[sizes]))
+                case Require():
+                    pass  # `_sizes` asks for it
                 case _:
                     raise _Irregular
         if asked is None:
@@ -150,7 +159,7 @@ class _Places:
     def _assign(self, targets: Sequence[Array], sources: Sequence[Array]) -> None:
         """All at once. An array from outside of the loop stays where it is, so it cannot be a state."""
         pairs = list(zip(targets, sources, strict=True))
-        if any(target.shape != source.shape or source not in self.now for target, source in pairs):
+        if any(source not in self.now for _, source in pairs):
             raise _Irregular
         self.now.update([(target, self.now[source]) for target, source in pairs])
 
@@ -180,6 +189,15 @@ class _Places:
             self.now[output.array] = self._free(output.array)
         return Started(nest, dict(self.now))
 
+    def _computed(self, nest: Nest) -> Started:
+        """A launch that finds out extents, which nothing needs any more then."""
+        before = dict(self.now)
+        for output in nest.outputs:
+            self.now[output.array] = self._free(output.array)
+        started = Started(nest, dict(self.now))
+        self.now = before
+        return started
+
     def _require_own(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
             whole = output.capacity == tuple([(extent,) for extent in output.array.shape])
@@ -200,18 +218,19 @@ class _Places:
         return len(self.kinds) - 1
 
 
-def _turns(items: Sequence[Item], span: range, apart: Set[Array]) -> Turns | None:
+def _turns(items: Sequence[Item], span: range, apart: Set[Array], extents: Mapping[HostSizes, Nest]) -> Turns | None:
     """The turns of the loop of these items, if they are regular."""
     end = items[span.stop + 1]
     first = next((each for each in _assignments(items, span)), None)
     if not isinstance(end, Mark) or first is None:
         return None
     states = first.sources
-    places = _Places(items, moves(items), copies(items), apart)
+    places = _Places(items, moves(items), copies(items), apart, extents)
     places.now = {state: Given(number) for number, state in enumerate(states)}
     turns: list[Turn] = []
     known: dict[tuple[Place, ...], int] = {}
     try:
+        sizes, equal = _sizes(items[span.start : span.stop], states)
         while (before := tuple([places.now[state] for state in states])) not in known:
             known[before] = len(turns)
             turns.append(places.turn(span, states, end.number))
@@ -219,7 +238,37 @@ def _turns(items: Sequence[Item], span: range, apart: Set[Array]) -> Turns | Non
                 return None
     except _Irregular:
         return None
-    return Turns(states, end.number, tuple(turns), known[before], tuple(places.kinds), places.adopted)
+    return Turns(states, end.number, tuple(turns), known[before], tuple(places.kinds), places.adopted, sizes, equal)
+
+
+def _sizes(
+    turn: Sequence[Item], states: Sequence[Array]
+) -> tuple[tuple[tuple[SizeVariable, Extent], ...], tuple[tuple[Extent, Extent], ...]]:
+    """What variables of a turn's shapes are if no turn changes shapes, and which extents are to be equal then."""
+    computed = {variable for item in turn if isinstance(item, HostSizes) for variable in item.variables}
+    required = [pair for item in turn if isinstance(item, Require) for pair in zip(item.left, item.right, strict=True)]
+    sizes: dict[SizeVariable, Extent] = {}
+    equal: list[tuple[Extent, Extent]] = []
+    for one, other in required:
+        for extent, found in ((one, other), (other, one)):
+            if extent.variable in computed - sizes.keys() and found.variable not in computed:
+                assert extent.variable is not None
+                sizes[extent.variable] = Extent(found.variable, found.offset - extent.offset)
+                break
+        else:
+            equal.append((one, other))
+    if computed - sizes.keys():
+        raise _Irregular
+    known = {extent.variable for state in states for extent in state.shape}
+    assigned: dict[SizeVariable, Extent] = {}
+    for item in turn:
+        pairs = zip(item.targets, item.sources, strict=True) if isinstance(item, Assign) else ()
+        for extent, found in (each for new, old in pairs for each in zip(new.shape, old.shape, strict=True)):
+            if extent.variable is None or extent.variable in known or extent.variable in assigned:
+                equal.append((extent, found))
+            else:
+                assigned[extent.variable] = Extent(found.variable, found.offset - extent.offset)
+    return (*assigned.items(), *sizes.items()), tuple([each for each in dict.fromkeys(equal) if each[0] != each[1]])
 
 
 def _assignments(items: Sequence[Item], span: range) -> Iterator[Assign]:

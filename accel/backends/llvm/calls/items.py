@@ -71,7 +71,7 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
     moved, movable = moves(items), copies(items)
     writer.spares = _spares(items)
     apart = {output.array for _, each in functions.series for nest in each.series.nests for output in nest.outputs}
-    loops = turn_buffers(items, apart | set(functions.taken))
+    loops = turn_buffers(items, apart | set(functions.taken), functions.extents)
     for position, item in enumerate((*items, None)):
         if position in ends:
             routine.jump(ends[position])
@@ -159,8 +159,13 @@ def _has_work(writer: Writer, nest: Nest, work: Sequence[str]) -> str | None:
 
 
 def _turns(writer: Writer, functions: Functions, loop: Turns, end: str, turn: str) -> None:
-    """A loop whose turns only launch nests, to its end. Where one of these is not to run, since there are no elements, it goes
-    to `turn`, which is written as turns of any loop are."""
+    """A loop whose turns only launch nests, to its end. Where shapes change, or one of these is not to run, since there are no
+    elements, it goes to `turn`, which is written as turns of any loop are."""
+    routine, code = writer.routine, writer.code
+    for variable, extent in loop.sizes:
+        routine.store("i64", writer.extent(extent), writer.size(writer.slots.size(variable)))
+    for one, other in loop.equal:
+        writer.unless(code.emit(f"icmp eq i64 {writer.extent(one)}, {writer.extent(other)}"), turn)
     for nest in sorted(loop.nests, key=lambda nest: nest.label):
         work = [writer.product([writer.room(dimension) for dimension in output.capacity]) for output in nest.outputs]
         some = _has_work(writer, nest, work)

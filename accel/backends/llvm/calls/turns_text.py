@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from accel.backends.linear.turn_buffers import Given, Place, Started, Turn, Turns
-from accel.backends.llvm.calls.writer import FAIL, Writer
+from accel.backends.llvm.calls.writer import FAIL, OWN, Writer
 from accel.backends.llvm.machine.arrays_text import DATA
 from accel.backends.llvm.text.frame import Frame
 from accel.ir.copies import Copy
@@ -33,7 +33,7 @@ class TurnsText:
         self._nests = nests
         self._words = words
         self._loop = loop
-        self._own = [Array(-2 - loop.end, number, *kind) for number, kind in enumerate(loop.kinds)]
+        self._own = [Array(OWN - 1 - loop.end, number, *kind) for number, kind in enumerate(loop.kinds)]
         self._adopted = {given: own for own, (given, _, _) in loop.adopted.items()}
         self._frames: dict[tuple[Nest, tuple[tuple[Array, Place], ...]], str] = {}
 
@@ -120,11 +120,14 @@ class TurnsText:
         writer.code.line(f"call void @{symbol}_frame(ptr %block, ptr {self._frames[key]})")
 
     def _launch(self, launches: tuple[Started, ...]) -> None:
-        writer = self._writer
+        writer, routine, code = self._writer, self._writer.routine, self._writer.code
         for started in launches:
             symbol, _ = self._nests[started.nest]
-            outcome = writer.code.emit(f"call i64 @{symbol}_run(ptr {self._frames[self._key(started)]})")
-            writer.unless(writer.code.emit(f"icmp eq i64 {outcome}, 0"), FAIL)
+            outcome = code.emit(f"call i64 @{symbol}_run(ptr {self._frames[self._key(started)]})")
+            writer.unless(code.emit(f"icmp eq i64 {outcome}, 0"), FAIL)
+            for count in started.nest.counts:
+                found = routine.load("i64", writer.data(writer.buffer(self._at(started.places[count.array])), DATA))
+                writer.unless(code.emit(f"icmp eq i64 {found}, {writer.sized(count.variable)}"), FAIL)
 
     def _drop_given(self) -> None:
         """What states were before the first turn, where no later one needs it."""

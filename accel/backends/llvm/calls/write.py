@@ -60,5 +60,5 @@ def _compiled(nests: Sequence[Nest]) -> tuple[list[Unit], Named]:
     modules, frames = module_text([schedules(nest, PROCESSOR) for nest in nests])
     assert not modules.late, "nests of one element are not tiled"
     named = zip(nests, modules.names, frames, strict=True)
-    unit = Unit(compiled(modules), tuple(dict.fromkeys(modules.names)), _EXTENT, late=())
+    unit = Unit(compiled(modules), modules.exports, _EXTENT, late=())
     return [unit], {nest: (f"{_EXTENT}{name}", frame) for nest, name, frame in named}

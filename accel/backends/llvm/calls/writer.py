@@ -22,9 +22,13 @@ BUFFERS = "<buffers>"
 """Stands for how many buffers there are until all is written."""
 
 
+OWN = -(1 << 32)
+"""The first of the labels of arrays that only a call has, which go down: no operation's, and no `extent_nests`'."""
+
+
 def kind_of(array: Array) -> Array:
     """What stands for all arrays of the same elements and rank: one with a label that none of these has."""
-    return Array(-1, 0, array.element, (Extent(None, 0),) * len(array.shape))
+    return Array(OWN, 0, array.element, (Extent(None, 0),) * len(array.shape))
 
 
 class Writer:
