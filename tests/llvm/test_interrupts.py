@@ -71,7 +71,7 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupt_ends_what_the_caller_waits_for() -> None:
-    """The loop of years is the worker's first element. It begins in the twentieth of a second that the caller's first one takes,
+    """The loop of years is the worker's first element. It begins in the twentieth of a second of the caller's first one,
     who then does all else, and waits."""
     end_by_interrupt(WAITING, after=1.0)
 
