@@ -15,3 +15,4 @@ import accel as A
 accel: Any = A
 run: Callable[..., Any] = A.run
 runN: Callable[..., Any] = A.runN
+explain: Callable[..., Any] = A.explain

@@ -42,8 +42,9 @@ class ClusterReport:
     `iterate %4 x 50 turns`. read_arrays, written_arrays: the passes that `reads` and `writes` count. updates: what its scatters
     write into. counter: it does nothing but count the turns of an `iterate`, so it is in no report, and moves nothing that
     counts. nest: the label of its nest in the stage `ir`. code: the loop's text as `ir`, `llvm` and `opencl`, made when it is
-    asked for. measured: what it took, in the explanation of a profile. ways: how it may
-    run, in the model's order, where `rearrange` chooses by measurement and there are several.
+    asked for. in_turn: why its innermost loop runs one iteration after the other on `llvm`; empty if it runs in lanes, or if
+    another backend's schedules are explained. measured: what it took, in the explanation of a profile. ways: how it may run,
+    in the model's order, where `rearrange` chooses by measurement and there are several.
     """
 
     operations: tuple[str, ...]
@@ -62,6 +63,7 @@ class ClusterReport:
     counter: bool
     nest: Label
     code: Mapping[str, str] = field(repr=False, compare=False)
+    in_turn: str = ""
     measured: Measured | None = None
     ways: tuple[WayReport, ...] = ()
 

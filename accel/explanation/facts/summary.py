@@ -6,7 +6,7 @@ In: a program in all its forms. Out: plain data. Sub-programs of `acond` and `aw
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import chain
 from typing import assert_never
 
@@ -46,6 +46,10 @@ from accel.labelled.array import Array, Extent, Label
 from accel.labelled.nodes import Binding, Use
 from accel.labelled.operations import Flag, describe
 from accel.labelled.scalar_text import plain_name, shape_text
+from accel.schedule.machine import Processor
+from accel.schedule.nodes import Kind, Schedule
+from accel.schedule.templates.rows import against_lanes
+from accel.schedule.templates.ways import ProgramSchedules
 from accel.support.dataclass import dataclass
 
 
@@ -97,6 +101,7 @@ def summarise(
     variables = Variables()
     counted = counters(staged.labelled, variables)
     running = {nest.label: nest for nest in mentions.nests(staged.loops)}
+    in_turn = _in_turn(staged.schedules)
     found = _Found(counted, named(staged.labelled, nodes, parameters, counted, variables))
     nests = {step.nest.label: step.nest for program in programs for step in program.steps if isinstance(step, Launch)}
     every = list(parts(Part(staged.labelled, staged.fused, staged.plan), counted.turns))
@@ -106,7 +111,8 @@ def summarise(
         number = len(found.clusters) + 1
         found.status |= statuses(root, nest)
         made = code(running[nest.label], staged.schedules.machine)
-        found.clusters.append(_cluster(root, nest, filled, sizes, counted, number, part.around, made))
+        described = _cluster(root, nest, filled, sizes, counted, number, part.around, made)
+        found.clusters.append(replace(described, in_turn=in_turn.get(nest.label, "")))
         found.made_in |= dict.fromkeys(_labels(root), number)
     graphs = [build_graph(part.program) for part in every]
     readers = _readers(every, graphs)
@@ -130,6 +136,20 @@ def _summary(found: _Found, loops: int, every: Sequence[Part]) -> Summary:
         copies=tuple(found.copies),
         extents=extents((binding for part in every for binding in part.program.bindings), found.names.arrays),
     )
+
+
+def _in_turn(made: ProgramSchedules) -> dict[Label, str]:
+    """Why loops of a program run one iteration after the other on a processor, however they may run."""
+    if not isinstance(made.machine, Processor):
+        return {}
+    reasons = {
+        each.nest.label: against_lanes(each.nest) for each in made.nests if not any(map(_has_lanes, each.schedules))
+    }
+    return {label: reason for label, reason in reasons.items() if reason is not None}
+
+
+def _has_lanes(schedule: Schedule) -> bool:
+    return any(piece.kind is Kind.VECTOR for piece in schedule.pieces)
 
 
 def _readers(every: Sequence[Part], graphs: Sequence[Graph]) -> dict[Array, tuple[str, ...]]:

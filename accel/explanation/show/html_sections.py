@@ -85,6 +85,11 @@ class Sections:
                     for each in cluster.updates
                 ),
                 *self._ways(cluster),
+                *(
+                    [f"<p>It runs one iteration after the other: {text(cluster.in_turn)}.</p>"]
+                    if cluster.in_turn
+                    else []
+                ),
                 *self._fates(cluster),
                 *self._copies(cluster),
                 *self._why(why),

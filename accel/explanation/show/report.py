@@ -90,6 +90,7 @@ def _loop(cluster: ClusterReport, places: Mapping[str, Where | None], words: Wor
     yield f"  writes {counts(cluster.writes)}{_passes(cluster.written_arrays, words)}"
     yield from (f"  updates {update(each, words)}" for each in cluster.updates)
     yield from (f"  by {each}" for each in cluster.ways)
+    yield from [f"  one iteration after the other: {cluster.in_turn}"] if cluster.in_turn else []
     if rest <= 0:
         lines = drawing(cluster.tree)
         width = max(map(len, lines)) + 2

@@ -3,8 +3,7 @@
 In: a nest. Out: its schedule. Loops that stand directly inside of each other run as one (`accel/schedule/flat.py`). The
 innermost loop runs in lanes unless something of it needs one iteration after the other: merges that load or repeat, states in
 an order that is not that of its iterations, and scatters, which lanes do one after the other where much else is computed. The
-outermost one runs on threads if nothing goes from one
-iteration to the next but folds of what all iterations make.
+outermost one runs on threads if nothing goes from one iteration to the next but folds of what all iterations make.
 """
 
 from __future__ import annotations
@@ -157,22 +156,38 @@ def merged_in_lanes(nest: Nest) -> Mapping[str, Accumulation] | None:
 
 def kept_in_lanes(nest: Nest, loop: For, own: Collection[State]) -> Mapping[str, Accumulation] | None:
     """The same where the elements of the states `own` are the iterations of the innermost loop."""
+    found = _kept_states(nest, loop, own)
+    return None if isinstance(found, str) else found
+
+
+def against_lanes(nest: Nest) -> str | None:
+    """Why the innermost loop runs one iteration after the other; None if it may run in lanes, or if there is no loop."""
+    every = loops(nest)
+    found = _kept_states(nest, every[-1], every[-1].states) if every else {}
+    return found if isinstance(found, str) else None
+
+
+def _kept_states(nest: Nest, loop: For, own: Collection[State]) -> Mapping[str, Accumulation] | str:
+    """How each state is kept, or why lanes cannot run."""
     statements = [*loop.body.before, *loop.body.after]
     prefixes = flow.prefixes(loop)
     states = {state.name: state for state in mentions.states(nest)}
     steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
     if len({step.state for step in steps}) < len(steps):
-        return None
-    if any(isinstance(s, Scatter) for s in statements) and not (lone_scatters(nest) and _saves(statements)):
-        return None
+        return "a state takes elements in two places"
+    if any(isinstance(s, Scatter) for s in statements):
+        if not lone_scatters(nest):
+            return "it scatters into what it reads, or writes besides"
+        if not _saves(statements):
+            return "lanes would scatter one after the other, and save little else"
     kept: dict[str, Accumulation] = {}
     for step in steps:
         state = states[step.state]
         whole = step.when is None or step.when == state.when or step.when.name in prefixes
-        accumulation = _kept(state, state in own, whole)
-        if accumulation is None:
-            return None
-        kept[state.name] = accumulation
+        found = _kept(state, state in own, whole)
+        if isinstance(found, str):
+            return found
+        kept[state.name] = found
     return kept
 
 
@@ -181,14 +196,14 @@ def _saves(statements: Sequence[LoopBody]) -> bool:
     return element_work(statements, IN_LANES) >= IN_LANES.elementary
 
 
-def _kept(state: State, own: bool, whole: bool) -> Accumulation | None:
-    """How lanes keep a state, if they can. `own`: its elements are those of the loop; `whole`: of every iteration."""
+def _kept(state: State, own: bool, whole: bool) -> Accumulation | str:
+    """How lanes keep a state, or why they cannot. `own`: its elements are those of the loop; `whole`: of every iteration."""
     if not straight(state.merge):
-        return None
+        return "the function that combines elements loads from an array, or loops"
     if any_order(state):
         return Accumulation.VALUE
     if state.running:
-        return Accumulation.VALUE if own and whole else None
+        return Accumulation.VALUE if own and whole else "a scan goes on through several rows, or skips elements"
     in_blocks = own and whole and state.monoid.commutes
     return Accumulation.BLOCKS if in_blocks else Accumulation.STAGED
 
