@@ -13,10 +13,11 @@ from functools import partial
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.checks import Checks
 from accel.backends.llvm.emit.lanes.masked import lane_by_lane, masked_load, masked_store, suffix
+from accel.backends.llvm.emit.lanes.narrow_gathers import gathered, gathered_from, gathers_words
 from accel.backends.llvm.emit.lanes.packing import by_table, in_pieces, packed, set_lanes, store_pieces
-from accel.backends.llvm.emit.lanes.stepping import step_of, stepped_lanes
+from accel.backends.llvm.emit.lanes.stepping import COMPONENTS, WIDEST, step_of, stepped_lanes
 from accel.backends.llvm.emit.runs import is_run
-from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value
+from accel.backends.llvm.emit.values import Fixed, Near, Packed, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.system import is_x86
@@ -106,8 +107,12 @@ class Memory(Checks):
             text = loaded
         elif step != ANY and mask is None:
             text = stepped_lanes(writer.code, kind, self.address(array, index), step)
+        elif mask is None and self._is_component(array, index):
+            text = self._component(array, index)
         elif mask is None and len(index) == 1 and (words := self._words(index[0])) and host().processor.slow_gathers:
             text = lane_by_lane(writer.code, kind, words, self.view.data(array), self.view.stride(array, 0))
+        elif mask is None and len(index) == 1 and gathers_words(kind) and (words := writer.narrow(index[0])):
+            text = gathered_from(writer.code, kind, self.view.data(array), words)
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
         return writer.varying(from_memory(writer.code, kind, text), kind)
@@ -117,6 +122,30 @@ class Memory(Checks):
         if (step := self.view.frame.step(array)) != ANY:
             return step if self._is_row(index[:-1]) else ANY
         return step_of(index[-1]) if all(map(self._writer.is_uniform, index[:-1])) else ANY
+
+    def _is_component(self, array: Array, index: Sequence[Value]) -> bool:
+        """Whether it is one and the same component of neighbouring rows, as in `points[i, 0]`: rows may be short."""
+        if array.element.bytes > WIDEST or len(index) < 2 or not isinstance(index[-1], Fixed):
+            return False
+        return self.view.frame.step(array) == ANY and self._is_row(index[:-1])
+
+    def _component(self, array: Array, index: Sequence[Value]) -> str:
+        """The same, where rows have few elements: whole vectors are loaded."""
+        kind, code, routine = array.element, self._writer.code, self.routine
+        vector, after = code.vector(memory_type(kind)), routine.label()
+        address, stride = self.address(array, index), self.view.stride(array, len(index) - 2)
+        found = routine.slot(vector, align=64)
+        for step in COMPONENTS:
+            here, other = routine.label(), routine.label()
+            routine.branch(routine.code.emit(f"icmp eq i64 {stride}, {step * kind.bytes}"), here, other)
+            routine.place(here)
+            routine.store(vector, stepped_lanes(code, kind, address, step), found)
+            routine.jump(after)
+            routine.place(other)
+        routine.store(vector, self._gather(kind, self._addresses(array, index), None), found)
+        routine.jump(after)
+        routine.place(after)
+        return routine.load(vector, found)
 
     def _loaded(self, array: Array, index: Sequence[Value]) -> str | None:
         """The elements there, if they were loaded before."""
@@ -151,6 +180,8 @@ class Memory(Checks):
             idle = self._writer.splat(self._somewhere(), "ptr")
             somewhere = code.emit(f"select {masks} {mask}, {addresses}, {pointers} {idle}")
             addresses = f"{pointers} {somewhere}"
+        if gathers_words(kind):
+            return gathered(code, kind, addresses.removeprefix(pointers))
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = code.splat("i1", "true")
         return code.emit(f"call {vector} @{name}({addresses}, {masks} {active}, {vector} zeroinitializer)")

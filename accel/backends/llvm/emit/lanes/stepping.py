@@ -11,6 +11,12 @@ from accel.backends.llvm.text.code import Code, memory_type
 MOST = 8
 """Elements from one to the next, of which as many rows are loaded; half as many where two rows are not picked from at once."""
 
+COMPONENTS = (2, 3, 4)
+"""How many elements rows may have of which one component is taken: coordinates, channels of sound or colour."""
+
+WIDEST = 4
+"""Bytes of elements of which that is worth it: of wider ones a gather takes as long."""
+
 
 def step_of(place: Value) -> int:
     """How many elements it is from lane to lane, if loading rows is worth it; else `ANY`. (Zen 4, float32 in the second cache:
