@@ -137,6 +137,16 @@ def test_transposed_operands() -> None:
     check(lambda x, y: A.fold(A.add, 0, pairs(A.mul, A.transpose(x), A.transpose(y))), a.T.copy(), b.T.copy())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_columns_of_long_rows_are_held_for_fewer_of_them(dtype: str) -> None:
+    for count, threads in ((5, 1), (20, 1), (64, 3)):
+        x, y = numbers((53, count), dtype), numbers((count, 4100), dtype, 1)
+        assert (
+            A.runN(lambda x, y: A.matmul(x, y), backend="llvm", threads=threads)(x, y).tobytes()
+            == defined(x, y).tobytes()
+        )
+
+
 def test_rows_that_lie_apart() -> None:
     a, b = numbers((40, 70), "float32")[::2, :35], numbers((70, 60), "float32", 1)[::-2, 5:47]
     check(product, a, b, ways=(packed, tiled))

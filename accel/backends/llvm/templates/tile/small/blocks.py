@@ -26,6 +26,7 @@ from accel.backends.llvm.templates.tile.small.held import (
     computed,
     held_for,
     rows_at_once,
+    rows_held,
     subtrees,
 )
 from accel.backends.llvm.templates.tile.small.tree import ROWS, Elements, Every, Leaves, Place, Tree, held, matrix_of
@@ -182,8 +183,9 @@ class Blocks:
         """The same, where columns stay in registers for some rows."""
         routine, code, subtrees = self._routine, self._routine.code, self._subtrees
         accumulators = self._tree.accumulators(1, rows_at_once(self._count, ROWS))
-        group = held_for(self._count)
-        waiting = Waiting(routine, accumulators, len(subtrees), group)
+        waiting = Waiting(routine, accumulators, len(subtrees), held_for(self._count))
+        all_columns = Parameters(routine, "%parameters").get(Word.COLUMNS)
+        group = rows_held(routine, self._count, code.emit(f"mul i64 {all_columns}, {column_bytes(self._layout)}"))
         with (
             routine.count(*rows, group) as begin,
             routine.count(*part, self._layout.lanes) as column,
