@@ -7,7 +7,8 @@ or stands here with one more dimension, of one element (`calls/in_place.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from accel.ast.tree.types import I64, ScalarType
@@ -19,6 +20,7 @@ from accel.backends.llvm.emit.lanes.stepping import COMPONENTS, WIDEST, step_of,
 from accel.backends.llvm.emit.runs import is_run
 from accel.backends.llvm.emit.values import Fixed, Near, Packed, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host
@@ -28,6 +30,26 @@ from accel.backends.llvm.text.words import STREAMING
 from accel.backends.sites import Site
 from accel.labelled.array import Array, Extent
 
+FIRST_CACHE, SECOND_CACHE = 3, 2
+"""How LLVM calls the caches that what is asked for comes to."""
+
+
+class Ahead:
+    """What a vector asks for, of what it reads: each array once, some bytes on. `place`: the vector's number in a group that is
+    written side by side; None where the body is written once."""
+
+    def __init__(self, place: int | None) -> None:
+        self._place = place
+        self._asked: set[Array] = set()
+
+    def lines(self, array: Array, lanes: int) -> range:
+        """Bytes from the vector's first one to each line of its own, one of which several short vectors share."""
+        size = lanes * array.element.bytes
+        if array in self._asked or (self._place is not None and self._place * size % LINE):
+            return range(0)
+        self._asked.add(array)
+        return range(0, size, LINE)
+
 
 class Memory(Checks):
     """Accesses of one function: see `Checks` for what leaves it."""
@@ -35,6 +57,7 @@ class Memory(Checks):
     def __init__(self, view: FrameView, writer: Writer, leave: str, sites: list[Site] | None) -> None:
         super().__init__(view, writer, leave, sites)
         self._true: str | None = None
+        self._ahead: Ahead | None = None
 
     def with_writer(self, writer: Writer) -> Memory:
         """The same function's accesses in another number of lanes."""
@@ -98,10 +121,12 @@ class Memory(Checks):
             text = writer.scalar.emit(f"load {type_}, ptr {address}, align {kind.bytes}")
             return Uniform(from_memory(writer.scalar, kind, text), kind)
         if self._is_row(index) or is_run(index, array.shape):
-            text = self._load_row(kind, self.address(array, index), mask)
+            text = self._load_row(kind, address := self.address(array, index), mask)
+            self._ask(array, address, 1)
         elif (step := self._step(array, index)) == -1 or self._is_row(index, -1):
             backwards = None if mask is None else writer.reversed(mask, "i1")
-            row = self._load_row(kind, self._last_address(array, index), backwards)
+            row = self._load_row(kind, address := self._last_address(array, index), backwards)
+            self._ask(array, address, -1)
             text = writer.reversed(row, memory_type(kind))
         elif (loaded := self._loaded(array, index)) is not None:
             text = loaded
@@ -188,9 +213,28 @@ class Memory(Checks):
 
     def ask_ahead(self, array: Array, index: Sequence[Value]) -> None:
         """Asks for the element at a uniform index, or of lane 0, to come near; there need be none."""
+        self._prefetch(self.address(array, index), SECOND_CACHE)
+
+    @contextmanager
+    def asking_ahead(self, place: int | None) -> Iterator[None]:
+        """What is read inside, in rows and of all lanes, is followed by asking for what later vectors read, if this helps the
+        processor. `place`: as of `Ahead`."""
+        self._ahead = Ahead(place) if host().processor.asked_ahead else None
+        yield
+        self._ahead = None
+
+    def _ask(self, array: Array, address: str, direction: int) -> None:
+        """Asks for what is some vectors on from a vector at this address: behind it, or before it (-1)."""
+        if self._ahead is None:
+            return
+        for line in self._ahead.lines(array, self._writer.lanes):
+            offset = direction * host().processor.asked_ahead + line
+            self._prefetch(self.routine.code.emit(f"getelementptr i8, ptr {address}, i64 {offset}"), FIRST_CACHE)
+
+    def _prefetch(self, address: str, level: int) -> None:
         code = self.routine.code
         code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
-        code.line(f"call void @llvm.prefetch.p0(ptr {self.address(array, index)}, i32 0, i32 2, i32 1)")
+        code.line(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 {level}, i32 1)")
 
     # Stores.
 

@@ -7,6 +7,7 @@ where vectors begin.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import NoReturn
 
 from accel.ast.tree.types import BOOL, I64
@@ -105,15 +106,16 @@ class Vectors:
             made[stream.name] = memory.load_vector(stream.type, self._kept(stream, part, unit), None)
         streams = Streams(memory, made)
         statements = Statements(writer, memory, streams, step, self._past_caches, branches=branches)
-        for statement in phase.statements:
-            if mask is None and isinstance(statement, Within) and statement.out.name in self._prefixes:
-                made[statement.out.name] = TRUE
-            elif isinstance(statement, Within) and statement.out.name in bounds:
-                # Indices would be compared as so many words.
-                bound = self.routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
-                made[statement.out.name] = Lanes(writer.first_lanes(bound), BOOL)
-            else:
-                statements.masked(statement, mask)
+        with memory.asking_ahead(unit.place) if mask is None else nullcontext():
+            for statement in phase.statements:
+                if mask is None and isinstance(statement, Within) and statement.out.name in self._prefixes:
+                    made[statement.out.name] = TRUE
+                elif isinstance(statement, Within) and statement.out.name in bounds:
+                    # Indices would be compared as so many words.
+                    bound = self.routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
+                    made[statement.out.name] = Lanes(writer.first_lanes(bound), BOOL)
+                else:
+                    statements.masked(statement, mask)
         for stream in phase.keeps:
             memory.store_vector(stream.type, made[stream.name], self._kept(stream, part, unit), None)
 
