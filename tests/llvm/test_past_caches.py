@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from accel.backends.llvm.module import module_text
 from accel.ir import mentions
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import program_schedules
-from tests.llvm.processors import INSTRUCTIONS, processor
+from tests.llvm.processors import INSTRUCTIONS, compile_for, compiled_texts, processor
 from tests.schedule.programs import lowered
 
 TRAITS = ("slow_gathers", "keeps_stores", "adds_apart", "extremes_add", "slow_masks", "quick_divisions", "half_units")
@@ -39,6 +40,7 @@ def test_what_is_known_of_processors() -> None:
     for name, expected in traits.items():
         found = known_processor(name, {}, 8 << 20, x86=True)
         assert [trait for trait in TRAITS if getattr(found, trait)] == expected
+        assert (found.asked_ahead > 0) == (not expected)
     sizes = [known_processor("haswell", {}, cache, x86=True).cached_bytes for cache in (8 << 20, 260 << 20, None)]
     assert sizes == [8 << 20, 32 << 20, 32 << 20]
 
@@ -92,6 +94,20 @@ def test_what_is_read_again_is_kept_where_processors_keep(
         assert "12345678" in text
         texts.append(text)
     assert (texts[0] == texts[1]) == (kept == 0)
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("width", [2048, 2050, 16])
+def test_rows_that_are_scanned_go_past_the_caches_if_they_are_long(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes of a row decide at the call; the results are the same."""
+    compile_for(monkeypatch, processor(cached_bytes=12_345))
+    monkeypatch.setenv("ACCEL_CACHE_DIR", "")
+    texts = compiled_texts(monkeypatch)
+    xs = np.arange(9 * width, dtype=np.int32).reshape(9, width)
+    found = A.run(A.scanl1(A.add, A.use(xs)), backend="llvm")
+    assert (found == np.cumsum(xs, 1)).all()
+    (decided,) = [text for text in texts if "12345\n" in text]
+    assert re.search(rf"icmp sge i64 %v\d+, {schedule.LONG_ROW}\n", decided)
 
 
 def test_what_is_only_a_result_is_not_read() -> None:

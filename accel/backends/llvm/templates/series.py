@@ -90,7 +90,10 @@ class SeriesText:
             iterations, total = code.emit(f"sdiv i64 {positions}, {total}"), positions
         rows = self._members[number].rows
         time = nanoseconds(text, levels, loops or [loop], total) if rows is None else rows.time(levels)
-        schedule.note_streaming(text, levels, total, 0 if self._is_read_later(number) else text.plan.each)
+        if self._is_read_later(number):
+            schedule.note_streaming(text, levels, total, 0)
+        else:
+            schedule.note_rows(text, levels, loops or [loop], total)
         routine.store("double", time, "%time")
         failed = routine.load("i64", levels.view.address(FAILED))
         self._leave_if(routine, code.emit(f"icmp ne i64 {failed}, 0"))

@@ -48,6 +48,7 @@ class Vectors:
         self.statements: Sequence[LoopBody] = [*loop.body.before, *loop.body.after]
         self._loop = loop
         self._prefixes = plan.prefixes
+        self._asks = plan.inside is None  # Neighbours are read several times, all but once from caches.
         self._outer = streams
         self._outer_memory = outer
         self._accumulators = accumulators
@@ -106,7 +107,7 @@ class Vectors:
             made[stream.name] = memory.load_vector(stream.type, self._kept(stream, part, unit), None)
         streams = Streams(memory, made)
         statements = Statements(writer, memory, streams, step, self._past_caches, branches=branches)
-        with memory.asking_ahead(unit.place) if mask is None else nullcontext():
+        with memory.asking_ahead(unit.place) if mask is None and self._asks else nullcontext():
             for statement in phase.statements:
                 if mask is None and isinstance(statement, Within) and statement.out.name in self._prefixes:
                     made[statement.out.name] = TRUE
