@@ -10,7 +10,7 @@ import pytest
 
 from tests.mutation.copied import ROOT
 from tests.mutation.fault import Fault
-from tests.mutation.table import STAGES, listed
+from tests.mutation.table import STAGES, chosen, listed
 
 ALL = [fault for faults in STAGES.values() for fault in faults]
 
@@ -51,4 +51,12 @@ def test_the_list_names_and_counts_the_faults() -> None:
     rows = [line.split() for line in lines[len(ALL) + 1 :]]
     assert [row[0] for row in rows] == list(STAGES)
     assert sum(int(row[1]) for row in rows) == len(ALL)
-    assert sum(int(row[2]) for row in rows) == len([fault for fault in ALL if fault.equivalent])
+
+
+def test_a_stage_is_chosen_by_its_whole_name() -> None:
+    """Names of faults hold `ir` and `ast` as well: of "first", "last"."""
+    assert {stage for stage, faults in chosen(["ir"]).items() if faults} == {"ir"}
+    found = chosen(["ir", "carry"])
+    assert found["ir"] == STAGES["ir"]
+    assert all("carry" in fault.name for stage, faults in found.items() for fault in faults if stage != "ir")
+    assert chosen([]) == STAGES

@@ -105,8 +105,8 @@ def test_lanes_of_all_lengths(count: int, registers: tuple[int, int], monkeypatc
 def test_lanes_without_elements_leave_others_as_they_are(
     dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What would be computed there is no number, which no sum forgets."""
-    compile_for(monkeypatch, changed(registers=Registers(*registers)))
+    """What would be computed there is no number, which no sum forgets. With masks, and with branches where these are slow."""
+    compile_for(monkeypatch, changed(registers=Registers(*registers), has_avx512=registers[0] == 64))
 
     def ratios(x: Rows, y: Rows) -> Rows:
         return A.fold(A.add, 0, pairs(lambda p, q: p / q, x, y))

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`old`, which stands exactly once in `accel/<file>`, becomes `new`; then one of `tests`, quick ones, must fail.
-
-    `equivalent`: why no test can notice it, for a fault that changes nothing that can be observed.
-    """
+    """`old`, which stands exactly once in `accel/<file>`, becomes `new`; then one of `tests`, quick ones, must fail."""
 
     name: str
     file: str
     old: str
     new: str
     tests: tuple[str, ...]
-    equivalent: str = ""

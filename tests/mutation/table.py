@@ -46,20 +46,21 @@ their code, `execution` settings, caches and errors, too."""
 
 
 def chosen(words: list[str]) -> dict[str, tuple[Fault, ...]]:
-    """The faults of the stages that are named, and those whose names contain a word; all if there are no words."""
+    """The faults of the stages that are named, and those whose names contain another of the words; all if there are no words."""
+    parts = [word for word in words if word not in STAGES]
     return {
         stage: tuple(
-            fault for fault in faults if not words or stage in words or any(word in fault.name for word in words)
+            fault for fault in faults if not words or stage in words or any(part in fault.name for part in parts)
         )
         for stage, faults in STAGES.items()
     }
 
 
 def listed(stages: Mapping[str, tuple[Fault, ...]]) -> Iterator[str]:
-    """A line for each fault, then one for each stage: how many it has, and how many of them are argued to be equivalent."""
+    """A line for each fault, then one for each stage: how many it has."""
     for stage, faults in stages.items():
         yield from (f"{stage:12} {fault.name:60} accel/{fault.file}" for fault in faults)
-    yield f"\n{'stage':12} {'faults':>6} {'argued':>6}"
+    yield f"\n{'stage':12} {'faults':>6}"
     for stage, faults in stages.items():
         if faults:
-            yield f"{stage:12} {len(faults):6} {sum(bool(fault.equivalent) for fault in faults):6}"
+            yield f"{stage:12} {len(faults):6}"
