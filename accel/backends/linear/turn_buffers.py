@@ -27,10 +27,10 @@ from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.support.dataclass import dataclass
 
-MOST_TURNS = 6
+MOST_TURNS = 12
 """Turns until places come again, at most."""
 
-MOST_LAUNCHES = 24
+MOST_LAUNCHES = 32
 """Launches in these turns, at most: each has code of its own."""
 
 

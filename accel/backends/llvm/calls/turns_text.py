@@ -17,6 +17,10 @@ from accel.ir.copies import Copy
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array
 
+UNSEEN = 8
+"""About how many turns pass until a loop looks for interrupts. A look takes some ten nanoseconds; what takes more than some
+milliseconds in a turn looks itself."""
+
 
 class TurnsText:
     """What writes one loop."""
@@ -54,7 +58,7 @@ class TurnsText:
         for number, turn in enumerate(loop.turns):
             routine.place(labels[number])
             if number == loop.again:
-                poll()
+                self._poll(poll)
             self._launch(turn.asking)
             condition = routine.load("i8", writer.data(writer.buffer(self._at(turn.condition)), DATA))
             go = routine.label()
@@ -68,6 +72,17 @@ class TurnsText:
             routine.place(label)
             self._leave(turn)
             routine.jump(end)
+
+    def _poll(self, poll: Callable[[], None]) -> None:
+        """Looks whether the user has interrupted, once in some turns."""
+        passes = max(1, UNSEEN // (len(self._loop.turns) - self._loop.again))
+        routine, code = self._writer.routine, self._writer.code
+        turns = routine.slot("i64")
+        code.at_entry().line(f"store i64 0, ptr {turns}")
+        more = code.emit(f"add i64 {routine.load('i64', turns)}, 1")
+        routine.store("i64", more, turns)
+        with routine.when(code.emit(f"icmp eq i64 {code.emit(f'urem i64 {more}, {passes}')}, 0")):
+            poll()
 
     def _at(self, place: Place) -> Array:
         """The array in whose slot the object is that has this place."""
