@@ -48,6 +48,46 @@ def test_rectangles() -> None:
     check(A.update(A.unit(1), (), A.unit(2)), np.array(2))
 
 
+@pytest.mark.parametrize("later", [False, True])
+def test_places(later: bool) -> None:
+    """As NumPy's; known while the program is built, and not."""
+    zero = A.the(A.fold(A.add, 0, A.use(np.array([0]))))
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    for view in (
+        (1,),
+        (-1, 2),
+        (0, 1, 3),
+        (slice(None), -2),
+        (slice(None), slice(1, 3), 0),
+        (1, slice(None, None, -1), 2),
+    ):
+        expected = cube.copy()
+        replaced = np.full(expected[view].shape, 0.5) + np.arange(expected[view].size).reshape(expected[view].shape)
+        expected[view] = replaced
+        given = tuple([each if isinstance(each, slice) else each + zero if later else each for each in view])
+        check(A.update(A.use(cube), untyped(given), A.use(replaced)), expected)
+    check(A.update(A.use(M), untyped((A.All, np.int8(2))), A.fill((4,), 7.0)), np.where(np.arange(5) == 2, 7.0, M))
+    check(A.update(A.use(M[:0]), (slice(None), 1), A.fill((0,), 7.0)), M[:0])
+
+
+@pytest.mark.solver
+@pytest.mark.llvm
+def test_a_row_that_a_turn_makes_is_written_by_the_loop_that_makes_it() -> None:
+    def sums(m: A.Acc[A.Matrix[np.float64]]) -> Any:
+        def turn(t: A.Exp[np.int64], state: Any) -> Any:
+            total, out = state
+            found = A.imap(lambda ix, x: x + m[t, ix[0]], total)
+            return found, A.update(out, t, found)
+
+        rows, columns = A.unlift(m.shape)
+        return A.iiterate(rows, turn, (A.fill((columns,), 0.0), A.fill((rows, columns), 0.0)))[1]
+
+    np.testing.assert_array_equal(A.run(sums(A.use(M))), np.cumsum(M, axis=0))
+    text = A.explain(sums, M).stages["ir"]
+    body = text[text.index("  do") :]
+    assert body.count(" nest ") == 3  # the counter, the copy before the first turn, and the row
+
+
 @pytest.mark.solver
 @pytest.mark.llvm
 def test_it_is_in_place_where_nobody_else_reads_the_old_version() -> None:
@@ -80,8 +120,16 @@ def test_what_is_no_view() -> None:
         A.AccelTypeError, match=r"needs an int as a step(.|\n)*hint: where a step is computed choose by the index"
     ):
         A.update(m, (slice(0, 2, A.constant(1)),), m)
-    with pytest.raises(A.AccelTypeError, match="update needs a tuple of slices, got the Python int 1"):
-        A.update(m, untyped((1,)), m)
+    for wrong, said in ((1.5, "the Python float 1.5"), (True, "the Python bool True"), (A.constant(1.0), "f64")):
+        with pytest.raises(A.AccelTypeError, match=f"update needs a tuple of slices and places, got {said}"):
+            A.update(m, untyped((wrong,)), m)
+    with pytest.raises(A.AccelTypeError, match="update replaces a part of rank 1, got values of rank 2"):
+        A.update(m, 1, m)
+    with pytest.raises(A.AccelShapeError, match=r"update needs arrays of equal shape, got \(5,\) and \(4,\)"):
+        A.update(m, 1, A.fill((4,), 0.0))
+    for outside in (4, -5):
+        with pytest.raises(A.AccelIndexError, match="is out of bounds for an array of shape"):
+            values(A.update(m, outside, A.fill((5,), 0.0)))
     with pytest.raises(A.AccelTypeError, match="update by 3 slices of an array of rank 2"):
         A.update(m, (slice(1),) * 3, m)
     with pytest.raises(A.AccelTypeError, match="the end of a slice of update must be i64"):

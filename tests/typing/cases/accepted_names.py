@@ -57,6 +57,8 @@ def kept(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], k: A.Acc[A.Vector[i8]],
 def updates(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], n: A.Exp[i8]) -> None:
     assert_type(A.update(v, slice(None, None, -1), v), A.Acc[A.Vector[f4]])
     assert_type(A.update(m, (slice(n), slice(None)), A.takeOn(0, n, m)), A.Acc[A.Matrix[f4]])
+    assert_type(A.update(m, n, v), A.Acc[A.Matrix[f4]])
+    assert_type(A.update(m, (A.All, -1), v), A.Acc[A.Matrix[f4]])
     total, count = A.Fold.sum(f4), A.Fold.length(f4)
     assert_type(A.runFold(total / count, m), A.Acc[A.Vector[f4]])
     assert_type(A.runFold(2 * total - count, v), A.Acc[A.Scalar[f4]])

@@ -1,17 +1,20 @@
 """`update`: an array with a strided rectangular part replaced.
 
-In: handles, slices as NumPy writes them. Out: a handle. It is a scatter to places of which no two are one, so the array is
-changed in place where nobody else reads the old version, and copied before it otherwise.
+In: handles, slices and places as NumPy writes them. Out: a handle. It is a scatter to places of which no two are one, so the
+array is changed in place where nobody else reads the old version, and copied before it otherwise.
 """
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
+
+import numpy as np
 
 from accel.ast.combinators.construct import generate
 from accel.ast.combinators.permutations import placed_once
+from accel.ast.combinators.reorder import AllType
 from accel.ast.combinators.zips.tuples import zip_arrays
 from accel.ast.handles.acc import Acc, Array, Sh
 from accel.ast.handles.checks import arrays_of, require_same_elements
@@ -27,51 +30,91 @@ from accel.errors import AccelTypeError, AccelValueError, Where, here
 View: TypeAlias = "builtins.slice[Any, Any, Any] | tuple[builtins.slice[Any, Any, Any], ...]"
 """A slice for each dimension, outermost first; those that are not there are kept whole."""
 
+Place: TypeAlias = "Exp[np.int64] | int"
+
+PlacesView: TypeAlias = "Place | tuple[builtins.slice[Any, Any, Any] | AllType | Place, ...]"
+"""The same with places, whose dimensions the part does not have, and `All` for whole ones."""
+
 Part: TypeAlias = tuple[Exp[Any], Exp[Any], int]
 """Of one dimension: the first place, how many there are, and how far apart."""
 
 
-def update(xs: Acc[Array[Sh, E]], view: View, values: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+@overload
+def update(xs: Acc[Array[Sh, E]], view: View, values: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]: ...
+@overload
+def update(xs: Acc[Array[Sh, E]], view: PlacesView, values: Acc[Array[Any, E]]) -> Acc[Array[Sh, E]]: ...
+def update(xs: Acc[Array[Any, E]], view: View | PlacesView, values: Acc[Array[Any, E]]) -> Acc[Array[Any, E]]:
     """`xs` with the part `view` replaced by `values`, as `xs[view] = values` does in NumPy.
 
     view: a tuple of slices, one for each dimension (or of fewer, the others are taken whole), or one slice. Ends are ints or
     i64 expressions, negative ones count from the end, and beyond the ends there is nothing; steps are ints other than 0.
-    `values` has the shape of the part (`AccelShapeError`) and the elements' type (`AccelTypeError`): nothing is broadcast.
+    Instead of a slice there may be `All`, or a place, an int or i64 expression, whose dimension the part does not have: it
+    raises `AccelIndexError` if it lies outside. `values` has the shape of the part (`AccelShapeError`) and the elements' type
+    (`AccelTypeError`): nothing is broadcast.
 
         >>> A.run(A.update(A.fill((5,), 0), (slice(None, None, 2),), A.use(np.array([1, 2, 3]))))
         array([1, 0, 2, 0, 3])
+        >>> A.run(A.update(A.fill((2, 3), 0), 1, A.use(np.array([4, 5, 6]))))
+        array([[0, 0, 0],
+               [4, 5, 6]])
     """
     where = here()
     array, given = arrays_of("update", (xs, values), where)
-    slices = _slices(view, array, where)
-    require_one_rank("update", (array, given), where)
+    every = _dimensions(view, array, where)
+    _require_rank(array, every, given, where)
     require_same_elements("update", {"xs": array, "view": None, "values": given}, where)
     if array.rank == 0:
         return given
-    extents = zip(unlift_items("update", array.shape), array.extents, strict=True)
-    parts = [_part(each, extent, known, where) for each, (extent, known) in zip(slices, extents, strict=True)]
-    counts = [_number(count) for _, count, _ in parts]
-    shape = tuple(count if known is None else known for (_, count, _), known in zip(parts, counts, strict=True))
+    extents = list(zip(unlift_items("update", array.shape), array.extents, strict=True))
+    found = [
+        _part(each, *extent, where) if isinstance(each, builtins.slice) else select(each < 0, each + extent[0], each)
+        for each, extent in zip(every, extents, strict=True)
+    ]
+    counts = [part[1] for part in found if isinstance(part, tuple)]
+    shape = tuple(count if (known := _number(count)) is None else known for count in counts)
 
     def place(ix: Exp[Any]) -> Exp[Any]:
-        indices = unlift_items("update", ix)
-        return index_of([first + k * step for k, (first, _, step) in zip(indices, parts, strict=True)])
+        indices = iter(unlift_items("update", ix))
+        return index_of([p[0] + next(indices) * p[2] if isinstance(p, tuple) else p for p in found])
 
     pairs = zip_arrays("update", (generate(shape, place), given), trim=False)
     return placed_once("update", array, pairs, where)
 
 
-def _slices(view: object, array: Acc[Any], where: Where | None) -> list[builtins.slice[Any, Any, Any]]:
-    """A slice for each dimension."""
+Dimension: TypeAlias = "builtins.slice[Any, Any, Any] | Exp[np.int64]"
+
+
+def _dimensions(view: object, array: Acc[Any], where: Where | None) -> list[Dimension]:
+    """A slice or a place for each dimension."""
     given: Sequence[object] = view if isinstance(view, tuple) else (view,)
-    slices = [each for each in given if isinstance(each, builtins.slice)]
-    if len(slices) < len(given):
-        hint = "write `slice(start, stop)` or `slice(start, stop, step)` for each dimension"
-        wrong = next(each for each in given if not isinstance(each, builtins.slice))
-        raise AccelTypeError(f"update needs a tuple of slices, got {describe(raw(wrong))}", where, hint=hint)
-    if len(slices) > array.rank:
-        raise AccelTypeError(f"update by {len(slices)} slices of an array of rank {array.rank}", where)
-    return [*slices, *[builtins.slice(None)] * (array.rank - len(slices))]
+    if len(given) > array.rank:
+        raise AccelTypeError(f"update by {len(given)} slices of an array of rank {array.rank}", where)
+    found = [_dimension(each, where) for each in given]
+    return [*found, *[builtins.slice(None)] * (array.rank - len(found))]
+
+
+def _dimension(given: object, where: Where | None) -> Dimension:
+    if isinstance(given, builtins.slice):
+        return given
+    if isinstance(given, AllType):
+        return builtins.slice(None)
+    place = whole_number(given)
+    is_place = place.type == I64 if isinstance(place, Exp) else isinstance(place, int) and not isinstance(place, bool)
+    if not is_place:
+        hint = "write `slice(start, stop)`, `slice(start, stop, step)`, a place or `A.All` for each dimension"
+        raise AccelTypeError(f"update needs a tuple of slices and places, got {describe(raw(given))}", where, hint=hint)
+    return Exp(whole_typed(raw(place), "a place of update", where))
+
+
+def _require_rank(array: Acc[Any], every: Sequence[Dimension], given: Acc[Any], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless what is given has a dimension for each slice."""
+    rank = sum(isinstance(each, builtins.slice) for each in every)
+    if rank == array.rank:
+        require_one_rank("update", (array, given), where)
+    elif rank != given.rank:
+        message = f"update replaces a part of rank {rank}, got values of rank {given.rank}"
+        hint = "a place has no dimension in the part: `A.update(m, (i, A.All), row)`, `A.update(m, (i, j), A.unit(x))`"
+        raise AccelTypeError(message, where, hint=hint)
 
 
 def _part(part: builtins.slice[Any, Any, Any], extent: Exp[Any], known: int | None, where: Where | None) -> Part:
