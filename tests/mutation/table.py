@@ -46,7 +46,7 @@ their code, `execution` settings, caches and errors, too."""
 
 
 def chosen(words: list[str]) -> dict[str, tuple[Fault, ...]]:
-    """The faults of the stages that are named, and those whose names contain another of the words; all if there are no words."""
+    """The faults of the stages that are named, and those whose names contain another of the words; all if there are none."""
     parts = [word for word in words if word not in STAGES]
     return {
         stage: tuple(
