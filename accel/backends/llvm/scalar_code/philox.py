@@ -8,6 +8,8 @@ its own. It takes products of 64 by 64 bits, which processors have for scalars o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from accel.ast.meaning.philox import FACTORS, ROUNDS, STEPS
 from accel.backends.llvm.text.code import FUNCTION_ATTRIBUTES, Code
 
@@ -81,28 +83,12 @@ def _vector(code: Code, symbol: str) -> str:
     lines, words = _rounds("%low.one", "%high.one", "%counter")
     body = "\n  ".join(lines)
 
-    def same(half: str) -> str:
-        return f"""\
-  %{half}.first = extractelement {type_} %{half}, i64 0
-  %{half}.head = insertelement {type_} poison, i64 %{half}.first, i64 0
-  %{half}.all = shufflevector {type_} %{half}.head, {type_} poison, <{lanes} x i32> zeroinitializer
-  %{half}.differ = icmp ne {type_} %{half}, %{half}.all
-  %{half}.bits = bitcast {flags} %{half}.differ to {bits}"""
-
-    stores = "\n  ".join(
-        line
-        for number, word in enumerate(words)
-        for line in (
-            f"%place{number} = getelementptr i64, ptr %here, i64 {number}",
-            f"store i64 {word}, ptr %place{number}",
-        )
-    )
     return f"""\
 define internal {type_} @{symbol}({type_} %low, {type_} %high, {type_} %position) {FUNCTION_ATTRIBUTES} {{
 entry:
   %numbers = alloca [{room} x i64], align 64
-{same("low")}
-{same("high")}
+{_differing(code, "low")}
+{_differing(code, "high")}
   %keys.bits = or {bits} %low.bits, %high.bits
   %one.key = icmp eq {bits} %keys.bits, 0
   %position.first = extractelement {type_} %position, i64 0
@@ -135,7 +121,7 @@ loop:
   {body}
   %here.number = shl i64 %turn, 2
   %here = getelementptr i64, ptr %numbers, i64 %here.number
-  {stores}
+  {_stores(words)}
   %next = add i64 %turn, 1
   %more = icmp ult i64 %next, %turns
   br i1 %more, label %loop, label %pick
@@ -144,3 +130,26 @@ pick:
   %picked = call {type_} @{gather}({code.vector("ptr")} align 8 %pointers, {flags} splat (i1 true), {type_} poison)
   ret {type_} %picked
 }}"""
+
+
+def _differing(code: Code, half: str) -> str:
+    """`%<half>.bits`: in which lanes a half of the key is another than in the first one."""
+    lanes, type_ = code.lanes, code.vector("i64")
+    return f"""\
+  %{half}.first = extractelement {type_} %{half}, i64 0
+  %{half}.head = insertelement {type_} poison, i64 %{half}.first, i64 0
+  %{half}.all = shufflevector {type_} %{half}.head, {type_} poison, <{lanes} x i32> zeroinitializer
+  %{half}.differ = icmp ne {type_} %{half}, %{half}.all
+  %{half}.bits = bitcast {code.vector("i1")} %{half}.differ to i{lanes}"""
+
+
+def _stores(words: Sequence[str]) -> str:
+    """The numbers of a counter to `%here`."""
+    return "\n  ".join(
+        line
+        for number, word in enumerate(words)
+        for line in (
+            f"%place{number} = getelementptr i64, ptr %here, i64 {number}",
+            f"store i64 {word}, ptr %place{number}",
+        )
+    )

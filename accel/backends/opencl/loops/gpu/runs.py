@@ -185,7 +185,6 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
     the rest, as far as that is in this launch."""
     writer, scatter = Writer(), runs.scatter
     count = " * ".join(["(position_t)1", *map(extent_text, scatter.arrays[0].shape)])
-    fetches = range(len(runs.values))
     fetched = min(FETCHED_BYTES // sum(array.element.bytes for array in runs.values), MOST_FETCHED)
     held = [f"held{leaf}" for leaf in range(len(scatter.arrays))]
     for value, array in enumerate(runs.values):
@@ -201,6 +200,17 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
     _choose(writer, buffers, "0")
     writer.line("if (lane == 0) longest = -1, many = 0;")
     writer.line(WAIT)
+    _first_of_runs(writer, scaffold, runs, held)
+    writer.line(WAIT)
+    with writer.block("if (longest >= 0)"):
+        _rest_of_longest(writer, scaffold, runs, held, fetched)
+    work = _work(runs, RUN_WORK)
+    scaffold.kernel("runs", writer.text, Amount(runs.sources), group=RUN_GROUP, work=work, alone=True)
+
+
+def _first_of_runs(writer: Writer, scaffold: Scaffold, runs: Runs, held: Sequence[str]) -> None:
+    """What runs come to, up to the group's last element: it is stored, or held where the run goes on behind that."""
+    scatter = runs.scatter
     with writer.block("if (item < end)"):
         writer.line("const long key = keys[item];")
         with writer.block("if (key < targets && (item == begin || keys[item - 1] != key))"):
@@ -214,30 +224,31 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
                     writer.line(f"{name} = {old};")
             with writer.block("else"):
                 _store(writer, scatter, olds)
-    writer.line(WAIT)
-    with writer.block("if (longest >= 0)"):
-        writer.line("const long key = longest;")
-        olds = _olds(writer, scatter, held)
-        writer.line("int more = 1;")
-        with writer.block(f"for (position_t from = end; more; from += {fetched})"):
-            _fetch(writer, runs, fetched)
-            writer.line(WAIT)
-            writer.line("const int count = many;")
-            with writer.block("if (lane == 0)"):
-                writer.line("int l = 0;")
-                with writer.block(f"for (; l + {AT_ONCE} <= count; l += {AT_ONCE})"):
-                    for k in range(AT_ONCE):
-                        _step(writer, scaffold, runs, olds, [f"fetched{value}[l + {k}]" for value in fetches])
-                with writer.block("for (; l < count; ++l)"):
-                    _step(writer, scaffold, runs, olds, [f"fetched{value}[l]" for value in fetches])
-            writer.line(f"more = count == {fetched};")
-            writer.line(WAIT)
-            writer.line("if (lane == 0) many = 0;")
-            writer.line(WAIT)
+
+
+def _rest_of_longest(writer: Writer, scaffold: Scaffold, runs: Runs, held: Sequence[str], fetched: int) -> None:
+    """The run that goes on behind the group's last element: all of the group fetch, and one work-item combines."""
+    fetches = range(len(runs.values))
+    writer.line("const long key = longest;")
+    olds = _olds(writer, runs.scatter, held)
+    writer.line("int more = 1;")
+    with writer.block(f"for (position_t from = end; more; from += {fetched})"):
+        _fetch(writer, runs, fetched)
+        writer.line(WAIT)
+        writer.line("const int count = many;")
         with writer.block("if (lane == 0)"):
-            _store(writer, scatter, olds)
-    work = _work(runs, RUN_WORK)
-    scaffold.kernel("runs", writer.text, Amount(runs.sources), group=RUN_GROUP, work=work, alone=True)
+            writer.line("int l = 0;")
+            with writer.block(f"for (; l + {AT_ONCE} <= count; l += {AT_ONCE})"):
+                for k in range(AT_ONCE):
+                    _step(writer, scaffold, runs, olds, [f"fetched{value}[l + {k}]" for value in fetches])
+            with writer.block("for (; l < count; ++l)"):
+                _step(writer, scaffold, runs, olds, [f"fetched{value}[l]" for value in fetches])
+        writer.line(f"more = count == {fetched};")
+        writer.line(WAIT)
+        writer.line("if (lane == 0) many = 0;")
+        writer.line(WAIT)
+    with writer.block("if (lane == 0)"):
+        _store(writer, runs.scatter, olds)
 
 
 def _fetch(writer: Writer, runs: Runs, fetched: int) -> None:
