@@ -24,7 +24,7 @@ from accel.backends.linear.instructions import instructions
 from accel.backends.linear.items import Item
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import NestKernels
-from accel.backends.opencl.launch import NestLauncher, launcher, series_launcher
+from accel.backends.opencl.launch import NestLauncher, series_launcher
 from accel.backends.opencl.machine.binaries import built
 from accel.backends.opencl.machine.buffer_array import BufferArray
 from accel.backends.opencl.machine.devices import check_process, device, require_groups
@@ -220,7 +220,7 @@ class _Kernels:
 
     def _launcher(self, made: NestKernels, slots: Slots) -> NestLauncher:
         backend, code = self._backend, self._code
-        return launcher(made, code.program, slots, backend.records, backend.features, backend.build, self._waits)
+        return NestLauncher(made, code.program, slots, backend.records, backend.features, backend.build, self._waits)
 
     def at_once(self) -> _Kernels:
         return _Kernels(self._backend, self._code, waits=True)

@@ -107,19 +107,6 @@ class Launched:
         return self.nest.ready(self.plan)
 
 
-def launcher(
-    made: NestKernels,
-    program: Callable[[bool], pyopencl.Program],
-    slots: Slots,
-    records: Records,
-    features: Features,
-    build: Build,
-    waits: bool,
-) -> NestLauncher:
-    """What runs the nest. `program` gives the built program once it is needed, `build` builds another text."""
-    return NestLauncher(made, program, slots, records, features, build, waits)
-
-
 def series_launcher(
     found: SeriesKernels, launch: Launcher[Held], allocate: Callable[[ScalarType, tuple[int, ...]], Held], slots: Slots
 ) -> SeriesLauncher[Held]:
@@ -145,7 +132,7 @@ def series_launcher(
 
 
 class NestLauncher:
-    """Runs a nest. See `launcher`."""
+    """Runs a nest. `program` gives the built program once it is needed, `build` builds another text."""
 
     def __init__(
         self,
