@@ -17,6 +17,7 @@ from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.threads.copy_text import copy_text
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.threads.run_text import alone_text
+from accel.backends.llvm.threads.scratch_text import SCRATCH_AT, scratch_text
 from accel.support.forks import FORKS, Once
 
 _PYTHON = (
@@ -25,7 +26,7 @@ _PYTHON = (
 )  # fmt: skip
 """What the pool calls of Python's C interface."""
 
-EXPORTS = ("accel_run", "accel_poll", "accel_copy")
+EXPORTS = ("accel_run", "accel_poll", "accel_copy", "accel_scratch", "accel_scratch_done")
 """What kernels and calls use of the pool."""
 
 
@@ -39,6 +40,7 @@ class Pool:
         page = (start + 63) // 64 * 64
         self._forks = ctypes.c_int64.from_address(page + FORKS_AT)
         self._forks.value = FORKS.generation
+        self._scratch = ctypes.c_int64.from_address(page + SCRATCH_AT)
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
         code = kept_object(_text(found) + HOST_ATTRIBUTES)
         library = load([code], EXPORTS, imports)
@@ -51,13 +53,15 @@ class Pool:
 
     def _forget_workers(self) -> None:
         """In a forked child no worker exists, and no job ends: another thread's is gone, this one's finds the page changed."""
+        kept = self._scratch.value
         ctypes.memset(self._memory, 0, len(self._memory))
+        self._scratch.value = kept
         self._forks.value = FORKS.generation
 
 
 def _text(found: System) -> str:
     run = alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=is_x86())
-    return run + copy_text()
+    return run + copy_text() + scratch_text(found)
 
 
 pool = Once(Pool)

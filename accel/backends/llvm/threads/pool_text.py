@@ -11,7 +11,8 @@ interrupted, without an exception.
 
 The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
 320 workers started (i64) | 392 how many forks lie before this process (i64) |
-400 when a job ended last (i64) | 448 on which processor the caller woke or made workers (i32) |
+400 when a job ended last (i64) | 408 memory that a launch has worked in (`scratch_text.py`) |
+448 on which processor the caller woke or made workers (i32) |
 512 when threads looked for signals last (64 times i64: `signals_text.py`) | 1024 + 64 t: next and end of participant t's range.
 """
 

@@ -21,7 +21,7 @@ from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.launch import Launch, put_batch, shared
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.tile.packed_nests.batch import is_small, some_of_batch
-from accel.backends.llvm.templates.tile.packed_nests.memory import NO_MEMORY, taken
+from accel.backends.llvm.templates.tile.packed_nests.memory import NO_MEMORY, done, taken
 from accel.backends.llvm.templates.tile.packed_nests.sizes import PART_ROWS, Sizes
 from accel.backends.llvm.templates.tile.packs import Packing, places
 from accel.backends.llvm.templates.tile.results import Finish, joined
@@ -214,9 +214,7 @@ class Packed:
             self._free()
 
     def _free(self) -> None:
-        code = self._routine.code
-        code.declare("void", "free", "ptr")
-        code.line(f"call void @free(ptr {self._routine.load('ptr', self._memory)})")
+        done(self._routine, self._routine.load("ptr", self._memory))
 
     @contextmanager
     def _batch(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives, written
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.tile.launch import extents
-from accel.backends.llvm.templates.tile.packed_nests.memory import NO_MEMORY, taken
+from accel.backends.llvm.templates.tile.packed_nests.memory import NO_MEMORY, done, taken
 from accel.backends.llvm.templates.tile.ways.untiled import own_frame
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
@@ -62,7 +62,6 @@ def along(name: str, text: NestText, tile: Tile, columns: Read, alternatives: Al
         memory = taken(routine, size)
         routine.leave(code.emit(f"icmp eq ptr {memory}, null"), f"i64 {NO_MEMORY}")
         code.declare("ptr", "llvm.ptrmask.p0.i64", "ptr, i64")
-        code.declare("void", "free", "ptr")
         behind = code.emit(f"getelementptr i8, ptr {memory}, i64 {ALIGNED - 1}")
         block = own_frame(routine, text.frame, frame)
         start = code.emit(f"call ptr @llvm.ptrmask.p0.i64(ptr {behind}, i64 {-ALIGNED})")
@@ -70,9 +69,9 @@ def along(name: str, text: NestText, tile: Tile, columns: Read, alternatives: Al
         routine.store("i64", row, routine.offset(block, frame.stride(copied, 0)))
         ended = code.emit(f"call i64 @{copy.name}_run(ptr {block})")
         with routine.leaving(code.emit(f"icmp eq i64 {ended}, 2"), "i64 2"):
-            code.line(f"call void @free(ptr {memory})")
+            done(routine, memory)
         ended = code.emit(f"call i64 @{own.name}_run(ptr {block})")
-        code.line(f"call void @free(ptr {memory})")
+        done(routine, memory)
         code.line(f"ret i64 {ended}")
         levels.memory.close()
         return [routine, *copy.routines, *own.routines]

@@ -1,0 +1,83 @@
+"""The memory that launches work in: one piece is kept, of those that are done, and nobody has what another one has."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+from collections.abc import Callable
+
+import pytest
+
+from accel.backends.llvm.threads.pool import pool
+from accel.backends.llvm.threads.scratch_text import KEPT
+
+pytestmark = pytest.mark.llvm
+
+
+class Scratch:
+    """The two functions."""
+
+    def __init__(self) -> None:
+        self._take: Callable[[int], int | None] = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(
+            pool().symbols["accel_scratch"]
+        )
+        self.done: Callable[[int], None] = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(pool().symbols["accel_scratch_done"])
+
+    def take(self, size: int) -> int:
+        """Memory of that many bytes, all of which are written."""
+        found = self._take(size)
+        assert found is not None
+        ctypes.memset(found, 7, size)
+        return found
+
+
+@pytest.fixture
+def scratch() -> Scratch:
+    """With nothing small kept before."""
+    found = Scratch()
+    found.done(found.take(10_000))
+    return found
+
+
+def test_what_is_done_is_taken_again(scratch: Scratch) -> None:
+    first = scratch.take(5000)
+    scratch.done(first)
+    assert scratch.take(100) == first
+    scratch.done(first)
+
+
+def test_several_at_once_have_their_own(scratch: Scratch) -> None:
+    pieces = [scratch.take(3000 + number) for number in range(4)]
+    ends = sorted((piece, piece + 3000) for piece in pieces)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(ends))
+    for piece in pieces:
+        scratch.done(piece)
+    assert scratch.take(50) == pieces[-1]
+    scratch.done(pieces[-1])
+
+
+def test_larger_pieces_take_the_place_of_smaller_ones_but_for_those_that_are_too_large(scratch: Scratch) -> None:
+    large = scratch.take(KEPT // 8)
+    scratch.done(large)
+    assert scratch.take(KEPT // 8) == large
+    scratch.done(large)
+    scratch.done(scratch.take(KEPT + 1))
+    kept = scratch.take(5000)
+    scratch.done(kept)
+    assert scratch.take(100) == kept
+    scratch.done(kept)
+
+
+def test_there_may_be_none(scratch: Scratch) -> None:
+    with pytest.raises(AssertionError):
+        scratch.take(1 << 60)
+
+
+def test_children_keep_what_their_parents_kept(scratch: Scratch) -> None:
+    first = scratch.take(5000)
+    scratch.done(first)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if scratch.take(5000) == first else 1)
+    assert os.waitpid(child, 0)[1] == 0
