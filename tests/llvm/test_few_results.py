@@ -18,10 +18,17 @@ Given: TypeAlias = Any  # one function for arrays of several types
 
 
 @pytest.mark.parametrize(
-    ("kind", "element"), [("f4", ScalarType.F32), ("f8", ScalarType.F64), ("i4", ScalarType.I32), ("u1", ScalarType.U8)]
+    ("kind", "element"),
+    [
+        ("f4", ScalarType.F32),
+        ("f8", ScalarType.F64),
+        ("i4", ScalarType.I32),
+        ("u1", ScalarType.U8),
+        ("i2", ScalarType.I16),
+    ],
 )
 def test_rows_of_few_results(kind: str, element: ScalarType) -> None:
-    """Lanes that are no results are masked, and read nothing: of narrow elements they run by rows."""
+    """Lanes that are no results are masked, and read nothing: of narrow elements by code of their own, or by rows."""
 
     def pooled(x: Given, w: Given) -> Given:
         (several, high, wide), (rows, columns) = A.unlift(x.shape), A.unlift(w.shape)
@@ -36,7 +43,7 @@ def test_rows_of_few_results(kind: str, element: ScalarType) -> None:
     given = program(pooled(A.use(numbers((2, 2, 2), kind)), A.use(numbers((2, 2), kind))))
     sets = [
         [numbers((40, 6, wide + 2), kind, wide), numbers((3, 3), kind)]
-        for wide in (1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 23)
+        for wide in (1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 23, 33, 63, 64, 65)
     ]
     agree(given, *sets, [numbers((2, 11, 5), kind), numbers((10, 3), kind)])
 
@@ -49,7 +56,7 @@ def test_rows_of_few_results(kind: str, element: ScalarType) -> None:
     survives(work)
 
 
-@pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4", "u1", "i2"])
 @pytest.mark.parametrize("fold", ["sum", "greatest", "both"])
 def test_folds_over_a_middle_dimension(kind: str, fold: str) -> None:
     """Of few columns the rows that are folded lie together: up to a block of them stay in registers."""

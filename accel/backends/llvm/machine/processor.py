@@ -117,6 +117,11 @@ class Processor:
     cached_bytes: int
 
     @property
+    def masks_bytes(self) -> bool:
+        """Whether loads and stores of some lanes are as quick of one byte as of four: AVX-512BW, which comes with DQ."""
+        return self.has_avx512dq
+
+    @property
     def permutes_words(self) -> bool:
         """Whether one instruction puts eight words in any order, and none compresses lanes, as AVX-512's does."""
         return self.has_avx2 and not self.has_avx512

@@ -70,9 +70,12 @@ class WindowStrips:
         self._lanes = REGISTER_BYTES // max(widths(columns))
         self._heavy = iteration_work(text.nest) - element_work(alike, INSTRUCTIONS) >= ONE_BY_ONE
         self._written = () if self._heavy else _innermost_two(columns)
-        self._numbers = (WRITTEN + 1) ** len(self._written)
-        # Fewer columns than lanes need masks, which narrow elements are slow with, and processors without registers of them.
-        self._masks = host().processor.registers.many and min(widths(columns)) >= 4
+        # Fewer columns than lanes need masks, with which processors without registers of them are slow. Of narrow elements
+        # longer rows are slower with masks, so that there is code for both.
+        masked, narrow = host().processor.registers.many, min(widths(columns)) < 4
+        self._masks = masked and not narrow
+        self._few = masked and narrow and host().processor.masks_bytes and not columns.lanes.states
+        self._numbers = (WRITTEN + 1) ** len(self._written) << int(self._few)
         self._most = columns.longest or (LONGEST_ROW if columns.outer else SIDE_BY_SIDE)
         self._name = f"{text.name}_windows"
 
@@ -81,7 +84,10 @@ class WindowStrips:
         as fast otherwise."""
         levels.statements([positions.size for positions in self._columns.positions])
         code, columns, folded = levels.routine.code, levels.own_extent(self._columns.lanes), "1"
-        enough, results = code.emit(f"icmp sge i64 {columns}, {2 if self._masks else self._lanes}"), columns
+        enough, results = (
+            code.emit(f"icmp sge i64 {columns}, {2 if self._masks or self._few else self._lanes}"),
+            columns,
+        )
         for outer in self._columns.outer:
             results = code.emit(f"mul i64 {results}, {levels.own_extent(outer)}")
         most = str(self._most)
@@ -134,16 +140,20 @@ class WindowStrips:
         routine.place(after)
 
     def _number(self, levels: Levels) -> str:
-        """Of the function: what loops fold as digits, if that is little; else 0, which serves all numbers of elements."""
-        if self._numbers == 1:
-            return "0"
+        """Of the function: what loops fold as digits, if that is little; else 0, which serves all numbers of elements. Where
+        there is code for few columns, it is odd if there are fewer than lanes."""
         code, number, folded = levels.routine.code, "0", "1"
         for loop in self._written:
             count = levels.own_extent(loop)
             number = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {WRITTEN + 1}')}, {count}")
             folded = code.emit(f"mul i64 {folded}, {count}")
-        few = code.emit(f"icmp sle i64 {folded}, {WRITTEN}")
-        return code.emit(f"select i1 {few}, i64 {number}, i64 0")
+        if self._written:
+            few = code.emit(f"icmp sle i64 {folded}, {WRITTEN}")
+            number = code.emit(f"select i1 {few}, i64 {number}, i64 0")
+        if not self._few:
+            return number
+        short = code.emit(f"icmp slt i64 {levels.own_extent(self._columns.lanes)}, {self._lanes}")
+        return code.emit(f"add i64 {code.emit(f'shl i64 {number}, 1')}, {code.emit(f'zext i1 {short} to i64')}")
 
     def _body(self) -> Routine:
         """`@<name>_body(frame, records, low, high)`, which calls the function that was found."""
@@ -156,11 +166,13 @@ class WindowStrips:
 
     def _routines(self, number: int) -> Sequence[Routine]:
         """The function of this number, and what it calls."""
+        masks = self._masks or (self._few and number % 2 == 1)
+        number >>= int(self._few)
         counts, digits = dict[str, int](), number
         for loop in reversed(self._written if number else ()):
             digits, counts[loop.index.name] = divmod(digits, WRITTEN + 1)
         records = [self._text.records[state.name] for state in self._columns.lanes.states]
-        return [self._folding(counts, records), *functions(records)] if records else [self._chunk(counts)]
+        return [self._folding(counts, records), *functions(records)] if records else [self._chunk(counts, masks)]
 
     def _folding(self, counts: Mapping[str, int], records: Sequence[Record]) -> Routine:
         """`@<name>(frame, records, low, high)`: some columns, from the first of a block on, for the records."""
@@ -174,14 +186,14 @@ class WindowStrips:
         memory.close()
         return routine
 
-    def _chunk(self, counts: Mapping[str, int]) -> Routine:
+    def _chunk(self, counts: Mapping[str, int], masks: bool) -> Routine:
         """`@<name>(frame, low, high)`: some strips. counts: how many elements loops fold, where there is code for that."""
         routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory = Memory(view, writer, "ret void", None)
         code, outer = routine.code, self._columns.outer
         routine.leave(code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0"), "void")
-        text = WindowText(self._columns, memory, writer, counts, heavy=self._heavy, masks=self._masks)
+        text = WindowText(self._columns, memory, writer, counts, heavy=self._heavy, masks=masks)
         streams = Streams(memory, {})
         columns = writer.one(streams.value(self._columns.lanes.extent))
         strips = code.parts(columns, str(VECTORS * self._lanes))
