@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 
+import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F64, I64
+from accel.labelled.construction.build import build
 from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Map
+from accel.labelled.number import number
+from accel.labelled.passes.absorb import absorb
 from accel.labelled.passes.inline import inlined
+from accel.labelled.passes.recompute import Recomputed, recompute
 from accel.labelled.scalar import Load
 from tests.fusedast.hand import Body, Hand
 
@@ -38,3 +45,22 @@ def test_each_leaf_is_its_own_result() -> None:
     alone.bindings, alone.parameters = [*others, whole], hand.parameters
     for each in (program, alone.program(result)):
         np.testing.assert_array_equal(interpret(each, [values])[0], values * values - (values + values))
+
+
+def test_what_is_in_bounds_in_a_maker_is_so_only_in_the_branch_that_computes_it_again() -> None:
+    """The maker reads a table from behind, at places that are there in each of its six iterations; readers have a hundred."""
+    table = A.scanl1(A.add, A.enumFromN((6,), 0.0))
+    tripled = A.map(lambda x: x * 3, table)
+    made = A.generate((6,), lambda ix: tripled[5 - ix[0]])
+
+    def reader(rest: float) -> A.Acc[A.Vector[np.float64]]:
+        return A.generate((100,), lambda ix: A.cond(ix[0] < 6, made[ix[0]], rest))
+
+    readers = [reader(1.0), reader(2.0)]
+    program = absorb(build([each.node for each in readers], ()).program)
+    _, _, maker, first, second = (binding.label for binding in program.bindings)
+    again = number(recompute(program, [Recomputed((maker,), (first, second))], count(100)).program)
+    assert len(again.bindings) == len(program.bindings) - 1
+    behind = np.cumsum(np.arange(6.0))[::-1] * 3
+    for found, rest in zip(interpret(again, []), (1.0, 2.0), strict=True):
+        np.testing.assert_array_equal(found, [*behind, *[rest] * 94])

@@ -43,7 +43,7 @@ FAULTS = (
         "labelled/passes/inline.py",
         "replace(statement, inside=False, inside_block=inside or inside_block)",
         "statement",
-        (_ABSORB,),
+        ("tests/labelled/test_inline.py",),
     ),
     Fault(
         "a sum of a float and 0 is the float",
