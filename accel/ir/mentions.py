@@ -74,6 +74,13 @@ def nests(program: Program) -> Iterator[Nest]:
     return (step.nest for step in steps(program) if isinstance(step, Launch))
 
 
+def repeated(program: Program, most: int) -> frozenset[Nest]:
+    """The nests that turns of its repetitions run, of repetitions with at most so many."""
+    turns = [step for step in steps(program) if isinstance(step, Repeat)]
+    found = [[*nests(step.condition), *nests(step.body)] for step in turns]
+    return frozenset(nest for each in found if len(each) <= most for nest in each)
+
+
 def read(program: Program) -> frozenset[Array]:
     """Arrays that a step of a program reads or hands on: all but those that are results of the program only."""
     found: set[Array] = set()

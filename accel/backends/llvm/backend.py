@@ -127,7 +127,9 @@ class LLVMBackend:
         spreads: Mapping[Array, Spread] = MappingProxyType({}),
     ) -> _Code:
         every = [each.nest for each in schedules.nests]
-        modules, frames = module_text(schedules.nests, self._alternatives, together, schedules.read, spreads)
+        modules, frames = module_text(
+            schedules.nests, self._alternatives, together, schedules.read, spreads, schedules.repeated
+        )
         kernels = load(modules)
         functions, names = kernels.functions, modules.names
         series = [
@@ -158,6 +160,6 @@ class _Code:
 
 def llvm_text(schedules: ProgramSchedules) -> str:
     """The LLVM text of a program's nests, as it is compiled here, at first or when it is needed."""
-    modules = module_text(schedules.nests, series=schedules.series, read=schedules.read)[0]
+    modules = module_text(schedules.nests, series=schedules.series, read=schedules.read, repeated=schedules.repeated)[0]
     late = [text for each in modules.late for text in late_texts(each, 0)]
     return "\n; When it is first needed:\n\n".join([str(modules), *late])

@@ -39,7 +39,8 @@ _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)\n"
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest.
+    """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest, and all of
+    nests that short turns of loops run.
 
     `names`: the function of each nest, then that of each series; nests that do the same to other arrays have one. `late`: what
     is compiled when it is first needed.
@@ -68,27 +69,33 @@ def module_text(
     series: Sequence[Series] = (),
     read: Set[Array] = frozenset(),
     spreads: Mapping[Array, Spread] = MappingProxyType({}),
+    repeated: Set[Nest] = frozenset(),
 ) -> tuple[Modules, list[Frame]]:
     """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written.
 
     Then series of them, `@series0`, `@series1`, …. `read`: arrays that are to be in caches once they are made. `spreads`: how
-    arrays lie in memory that stand for arguments.
+    arrays lie in memory that stand for arguments. `repeated`: nests that short turns of loops run.
     """
     found = [
         written(f"nest{number}", each, Frame(each.nest, spreads), read, alternatives)
         for number, each in enumerate(some)
     ]
-    return _modules([each.nest for each in some], found, series), [text.frame for text, _ in found]
+    return _modules([each.nest for each in some], found, series, repeated), [text.frame for text, _ in found]
 
 
 def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
     """A nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
     sites: list[Site] = []
-    return _modules([nest], [(NestText("nest0", nest, plan(rows(nest, lanes=False)), sites), ())], ()), sites
+    return _modules(
+        [nest], [(NestText("nest0", nest, plan(rows(nest, lanes=False)), sites), ())], (), frozenset()
+    ), sites
 
 
 def _modules(
-    nests: Sequence[Nest], written: Sequence[tuple[NestText, Sequence[Alternative]]], series: Sequence[Series]
+    nests: Sequence[Nest],
+    written: Sequence[tuple[NestText, Sequence[Alternative]]],
+    series: Sequence[Series],
+    repeated: Set[Nest],
 ) -> Modules:
     first: dict[str, NestText] = {}
     members: dict[Nest, Member] = {}
@@ -113,14 +120,17 @@ def _modules(
     routines = [routine for text in first.values() for routine in text.routines]
     routines += [routine for each in together for routine in each.routines()]
     late = [each for text in first.values() for each in text.late]
-    return Modules(*_texts(routines), [*names, *(each.name for each in together)], together, late)
+    often = {members[nest].body for nest in nests if nest in repeated}
+    turned = {id(routine) for text in first.values() if text.name in often for routine in text.routines}
+    return Modules(*_texts(routines, turned), [*names, *(each.name for each in together)], together, late)
 
 
-def _texts(routines: Sequence[Routine]) -> Texts:
-    hot = [routine for routine in routines if routine.hot]
-    cold = [routine for routine in routines if not routine.hot]
+def _texts(routines: Sequence[Routine], turned: Set[int] = frozenset()) -> Texts:
+    """Two modules: what is hot, or among `turned` by identity, and the rest."""
+    hot = [routine for routine in routines if routine.hot or id(routine) in turned]
+    cold = [routine for routine in routines if not routine.hot and id(routine) not in turned]
     known = [_HEADER, *(routine.declaration() for routine in hot)]
-    return _module([], hot), _module(known, cold)
+    return _module([_HEADER] if turned else [], hot), _module(known, cold)
 
 
 def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:

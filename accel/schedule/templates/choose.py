@@ -155,6 +155,10 @@ def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
         yield Way((by_column_scans(nest, scans),), scans)
 
 
+SHORT_TURN = 8
+"""Nests of a turn of a loop, at most, if what starts each of them may take as long as what it does."""
+
+
 def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
     """Those of all nests of a program, and its series."""
     every = tuple(schedules(nest, machine) for nest in dict.fromkeys(mentions.nests(program)))
@@ -163,7 +167,8 @@ def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
     def by_rows(nest: Nest, first: bool) -> Rows:
         return found[nest, first]
 
-    return ProgramSchedules(machine, every, program_series(program, by_rows), mentions.read(program))
+    series = program_series(program, by_rows)
+    return ProgramSchedules(machine, every, series, mentions.read(program), mentions.repeated(program, SHORT_TURN))
 
 
 def _by_rows(made: NestSchedules, machine: Machine, first: bool) -> Rows:

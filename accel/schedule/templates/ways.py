@@ -90,13 +90,15 @@ class NestSchedules:
 class ProgramSchedules:
     """How a program runs on a machine: its nests, each once, in their order; and which nests run together.
 
-    read: the arrays that it reads itself, which should be in caches when it does.
+    read: the arrays that it reads itself, which should be in caches when it does. repeated: the nests that short turns of
+    loops run.
     """
 
     machine: Machine
     nests: tuple[NestSchedules, ...]
     series: tuple[Series, ...]
     read: frozenset[Array] = field(default=frozenset(), compare=False, repr=False)
+    repeated: frozenset[Nest] = field(default=frozenset(), compare=False, repr=False)
 
 
 def text(made: ProgramSchedules) -> str:
