@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 import accel as A
 from accel.backends.linear.items import linear
 from accel.backends.linear.turn_buffers import Given, Turns, turn_buffers
+from accel.backends.llvm.calls import write
+from accel.backends.llvm.calls.call_text import CallText, call_text
 from accel.backends.llvm.calls.extents import extent_nests
 from accel.explanation.explain import subject
 from accel.ir import mentions
@@ -268,3 +272,27 @@ def test_the_loop_that_runs_again_reads_nothing_that_it_writes_in_the_same_launc
 
 def _read(nest: Nest) -> frozenset[Array]:
     return mentions.arrays(nest) - {output.array for output in nest.outputs}
+
+
+def test_frames_of_all_loops_lie_in_the_same_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a program of many loops needs no more of the stack than one of them."""
+    texts: list[str] = []
+
+    def seen(*given: Any) -> CallText:
+        made = call_text(*given)
+        texts.append(made.text)
+        return made
+
+    def turns(number: int, xs: Vector) -> Any:
+        return A.iiterate(3, lambda k, s: A.map(lambda x: x * 3 + k + number, s), xs)
+
+    def loops(count: int) -> Program:
+        return lambda xs: reduce(lambda made, number: turns(number, made), range(count), xs)
+
+    monkeypatch.setattr(write, "call_text", seen)
+    for count in (1, 2, 7):
+        np.testing.assert_array_equal(runN(loops(count))(XS), runN(loops(count), backend="interpreter")(XS))
+    rooms = [re.findall(r"alloca \[(\d+) x i64\], i64 1|%frames = alloca \[(\d+) x i64\]", text) for text in texts]
+    assert len(rooms) == 3
+    assert rooms[0]
+    assert all(found == rooms[0] for found in rooms)

@@ -40,6 +40,8 @@ class TurnsText:
         self._own = [Array(OWN - 1 - loop.end, number, *kind) for number, kind in enumerate(loop.kinds)]
         self._adopted = {given: own for own, (given, _, _) in loop.adopted.items()}
         self._frames: dict[tuple[Nest, tuple[tuple[Array, Place], ...]], str] = {}
+        self._room = 0
+        """Words that these take."""
 
     def write(self, end: str, poll: Callable[[], None]) -> None:
         """From before the first turn to behind the last, then to `end`. `poll` writes what ends an interrupted call."""
@@ -130,7 +132,8 @@ class TurnsText:
         def buffer(array: Array) -> str:
             return writer.buffer(self._at(started.places[array]) if array in started.places else array)
 
-        self._frames[key] = writer.routine.slot("i64", frame.words)
+        self._frames[key] = writer.frame(self._room, frame.words)
+        self._room += frame.words
         writer.pass_block(self._words(started.nest, buffer))
         writer.code.line(f"call void @{symbol}_frame(ptr %block, ptr {self._frames[key]})")
 

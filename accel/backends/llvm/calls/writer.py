@@ -47,6 +47,7 @@ class Writer:
         self._spoils = False
         self._rank = 1
         self._words = 1
+        self._frames = 0
 
     def text(self, results: int) -> str:
         """The whole definition, once everything is written."""
@@ -54,6 +55,7 @@ class Writer:
         lists = {"buffers": (buffers, "ptr"), "sizes": (sizes, "i64"), "given": (results, "ptr")}
         lists |= {"extents": (self._rank, "i64"), "block": (self._words, "i64"), "flag": (1, "i64")}
         lists |= {"spoilt": (1, "i64")} if self._spoils else {}
+        lists |= {"frames": (self._frames, "i64")} if self._frames else {}
         lines = [f"  %{name} = alloca [{count} x {type_}], align 8" for name, (count, type_) in lists.items()]
         for name in ("buffers", "given", "flag", *(["spoilt"] if self._spoils else [])):
             count, type_ = lists[name]
@@ -195,6 +197,12 @@ class Writer:
         self._words = max(self._words, len(words))
         for place, (type_, word) in enumerate(words):
             self.routine.store(type_, word, self.routine.offset("%block", place))
+
+    def frame(self, start: int, words: int) -> str:
+        """The address of a frame, among those of one loop, that begins with word `start`. Loops that have frames do not stand
+        in each other, so all have them in the same memory."""
+        self._frames = max(self._frames, start + words)
+        return self.routine.offset("%frames", start)
 
     # What is not as usual.
 
