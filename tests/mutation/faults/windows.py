@@ -25,7 +25,7 @@ FAULTS = (
         "schedule/templates/columns.py",
         "or (end.folds and end.step is None):",
         "or False:",
-        ("tests/llvm/test_windows.py",),
+        ("tests/llvm/test_windows.py::test_what_moves_otherwise_is_left_to_rows",),
     ),
     Fault(
         "positions are divided by a reciprocal that is rounded down",
