@@ -68,6 +68,7 @@ def test_places(later: bool) -> None:
         check(A.update(A.use(cube), untyped(given), A.use(replaced)), expected)
     check(A.update(A.use(M), untyped((A.All, np.int8(2))), A.fill((4,), 7.0)), np.where(np.arange(5) == 2, 7.0, M))
     check(A.update(A.use(M[:0]), (slice(None), 1), A.fill((0,), 7.0)), M[:0])
+    check(A.update(A.use(M), untyped((slice(0, 0), 9)), A.fill((0,), 7.0)), M)  # no element lies outside
 
 
 @pytest.mark.solver

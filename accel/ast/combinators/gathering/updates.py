@@ -49,8 +49,8 @@ def update(xs: Acc[Array[Any, E]], view: View | PlacesView, values: Acc[Array[An
     view: a tuple of slices, one for each dimension (or of fewer, the others are taken whole), or one slice. Ends are ints or
     i64 expressions, negative ones count from the end, and beyond the ends there is nothing; steps are ints other than 0.
     Instead of a slice there may be `All`, or a place, an int or i64 expression, whose dimension the part does not have: it
-    raises `AccelIndexError` if it lies outside. `values` has the shape of the part (`AccelShapeError`) and the elements' type
-    (`AccelTypeError`): nothing is broadcast.
+    raises `AccelIndexError` if it lies outside, where the part has any element. `values` has the shape of the part
+    (`AccelShapeError`) and the elements' type (`AccelTypeError`): nothing is broadcast.
 
         >>> A.run(A.update(A.fill((5,), 0), (slice(None, None, 2),), A.use(np.array([1, 2, 3]))))
         array([1, 0, 2, 0, 3])
