@@ -84,7 +84,7 @@ entry:
 keep:
   %slot = getelementptr i8, ptr @page, i64 {SCRATCH_AT}
   %number = ptrtoint ptr %piece to i64
-  %before = atomicrmw xchg ptr %slot, i64 %number release
+  %before = atomicrmw xchg ptr %slot, i64 %number acq_rel
   %other = inttoptr i64 %before to ptr
   br label %drop
 drop:
