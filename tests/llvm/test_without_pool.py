@@ -12,10 +12,9 @@ import pytest
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.system import System, known_system, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
-from accel.backends.llvm.templates.tile.packed_nests import memory
-from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.llvm.threads.run_text import alone_text
+from accel.backends.llvm.threads.scratch_text import scratch_text
 from accel.errors import AccelValueError
 from tests.endless import end_by_interrupt
 from tests.llvm.test_fork import HANDLER, program
@@ -177,10 +176,6 @@ def test_windows_objects_find_their_mark() -> None:
 
 
 @pytest.mark.parametrize("name", ["linux", "darwin", "win32", "freebsd14"])
-def test_packs_ask_for_huge_pages_where_the_system_has_them(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "system", lambda: known_system(name, "another"))
-    routine = Routine("void @packs(i64 %size)")
-    memory.taken(routine, "%size")
-    routine.code.line("ret void")
-    called = set(re.findall(r"call \w+ @(malloc|madvise)\(", routine.text()))
+def test_packs_ask_for_huge_pages_where_the_system_has_them(name: str) -> None:
+    called = set(re.findall(r"call \w+ @(malloc|madvise)\(", scratch_text(known_system(name, "another"))))
     assert called == ({"malloc", "madvise"} if name == "linux" else {"malloc"})
