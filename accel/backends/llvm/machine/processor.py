@@ -79,7 +79,7 @@ class Processor:
     iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
     asked_ahead: bytes from what a loop in vectors reads to what it asks the caches for meanwhile; 0 where it asks for nothing.
     (A Xeon has few vectors under way where each takes 20 instructions or more, and waits for memory then: of 20 million float32
-    the sum of exponentials took 13.1 ms, and takes 4.8, a scan 8.4 and 6.5. What lies in a cache takes as long as before. AMD's
+    the sum of exponentials took 13.2 ms, and takes 5.6, a scan 8.7 and 6.7. What lies in a cache takes as long as before. AMD's
     processors were not measured.)
     adds_apart: sums of floats have units of their own, beside those of products. (Measured on Zen 1 and Zen 4.)
     extremes_add: where sums have units of their own, these compare floats and find extremes as well; else those of products do.
