@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from accel import execution
 from accel.backends.llvm.machine.processor import Processor, Registers
 from accel.backends.llvm.machine.target import Host, host
 from accel.calling import building
@@ -33,6 +34,7 @@ def compile_for(patch: pytest.MonkeyPatch, given: Processor) -> None:
 def compile_again(patch: pytest.MonkeyPatch) -> None:
     """Have programs compiled that other tests, or cases, have compiled before for another host."""
     patch.setattr(building, "_COMPILED", Cache(8))
+    patch.setattr(execution, "_REBUILT", Cache(8))
 
 
 def compiled_texts(patch: pytest.MonkeyPatch) -> list[str]:

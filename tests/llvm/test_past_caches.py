@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import execution
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.machine.processor import Processor, Registers, known_processor, last_cache
 from accel.backends.llvm.module import module_text
 from accel.ir import mentions
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import program_schedules
-from accel.support.cache import Cache
 from tests.llvm.processors import INSTRUCTIONS, compile_for, compiled_texts, processor
 from tests.schedule.programs import lowered
 
@@ -42,7 +40,7 @@ def test_what_is_known_of_processors() -> None:
     for name, expected in traits.items():
         found = known_processor(name, {}, 8 << 20, x86=True)
         assert [trait for trait in TRAITS if getattr(found, trait)] == expected
-        assert (found.asked_ahead > 0) == (not expected)
+        assert (found.asked_ahead > 0, found.few_far_rows) == (not expected, not expected)
     sizes = [known_processor("haswell", {}, cache, x86=True).cached_bytes for cache in (8 << 20, 260 << 20, None)]
     assert sizes == [8 << 20, 32 << 20, 32 << 20]
 
@@ -103,7 +101,6 @@ def test_what_is_read_again_is_kept_where_processors_keep(
 def test_rows_that_are_scanned_go_past_the_caches_if_they_are_long(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes of a row decide at the call; the results are the same."""
     compile_for(monkeypatch, processor(cached_bytes=12_345))
-    monkeypatch.setattr(execution, "_REBUILT", Cache(8))  # A program that is built again is not compiled again.
     monkeypatch.setenv("ACCEL_CACHE_DIR", "")
     texts = compiled_texts(monkeypatch)
     xs = np.arange(9 * width, dtype=np.int32).reshape(9, width)

@@ -138,7 +138,8 @@ def test_transposed_operands() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_columns_of_long_rows_are_held_for_fewer_of_them(dtype: str) -> None:
+def test_columns_of_long_rows_are_held_for_fewer_of_them(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_for(monkeypatch, changed(few_far_rows=True))
     for count, threads in ((5, 1), (20, 1), (64, 3)):
         x, y = numbers((53, count), dtype), numbers((count, 4100), dtype, 1)
         assert (

@@ -28,9 +28,7 @@ HELD_FOR = (32, 16)
 """Rows for which they are, of few elements and of more: results are written in as many places in turn."""
 
 FAR = 1 << 14
-"""Bytes of a row of columns from which on they are held for as few rows as those of more elements are: then vectors of columns,
-and results of as many rows, are from pages of their own, and often in few sets of the second cache. (4096 x 64 x 4096 of
-float64 takes a Xeon 55 ms then, and 92 for twice the rows; from 4096 x 64 x 1024 it takes a twentieth.)"""
+"""Bytes of a row of columns from which on some processors hold them for as few rows as those of more elements."""
 
 
 def held_for(count: int) -> int:
@@ -41,7 +39,7 @@ def held_for(count: int) -> int:
 def rows_held(routine: Routine, count: int, row_bytes: str) -> int | str:
     """Rows for which they are, where a row of columns has so many bytes, which the code knows."""
     most = held_for(count)
-    if most <= HELD_FOR[1]:
+    if most <= HELD_FOR[1] or not host().processor.few_far_rows:
         return most
     code = routine.code
     return code.emit(f"select i1 {code.emit(f'icmp sge i64 {row_bytes}, {FAR}')}, i64 {HELD_FOR[1]}, i64 {most}")
