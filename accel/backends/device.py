@@ -232,7 +232,7 @@ class Device(Protocol[B]):
         ...
 
     def repeated(self, turn: Sequence[Item], slots: Slots) -> Callable[[list[B | None], list[int]], None] | None:
-        """What runs all turns of a loop (`linear.turns`) from its mark on, and leaves buffers as they are at the mark when
+        """What runs all turns of a loop (`linear/loops.py`) from its mark on, and leaves buffers as they are at the mark when
         there is none left; None where turns take no less time so than one item after the other."""
         ...
 

@@ -24,8 +24,7 @@ def copied(nest: Nest) -> Copy | None:
             if element != value or there != index or index != tuple(loop.index for loop in loops):
                 return None
             shape = tuple(loop.extent for loop in loops)
-            whole = shape == source.shape == target.shape
-            trimmed = nest.counts or any(product != (e,) for product, e in zip(output.capacity, shape, strict=True))
-            return Copy(source, target) if whole and not trimmed and not any(mentions.states(nest)) else None
+            whole = shape == source.shape == target.shape and output.is_whole and not nest.counts
+            return Copy(source, target) if whole and not any(mentions.states(nest)) else None
         case _:
             return None

@@ -251,6 +251,11 @@ class Output:
     capacity: tuple[tuple[Extent, ...], ...]
     where: Where | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that there is room for is written."""
+        return self.capacity == tuple([(extent,) for extent in self.array.shape])
+
 
 @dataclass(frozen=True, slots=True)
 class Count:

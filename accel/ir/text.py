@@ -142,7 +142,7 @@ def _nest(nest: Nest) -> Iterator[str]:
 def _output(output: Output) -> str:
     """`%3 : f32[n5] (at most n0*n1)`."""
     typed = _typed((output.array,))
-    if output.capacity == tuple((extent,) for extent in output.array.shape):
+    if output.is_whole:
         return typed
     bounds = ",".join("*".join(map(extent_text, product)) for product in output.capacity)
     return f"{typed} (at most {bounds})"

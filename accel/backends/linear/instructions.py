@@ -47,8 +47,8 @@ from accel.backends.linear.items import (
     moves,
     series_parts,
     stretches,
-    turns,
 )
+from accel.backends.linear.loops import played
 from accel.ir.nodes import HostCall, HostSizes, Launch, Require, Sort, View
 
 B = TypeVar("B")
@@ -64,7 +64,7 @@ class _Items:
         self._around = around
         self._asked = conditions(items)
         self._moved, self._copied = moves(items), copies(items)  # what is not run is not measured or checked either
-        self.turns = turns(items) if alone else {}
+        self.turns = played(items) if alone else {}
         self.stretches = stretches(items) if alone else {}
 
     def plain(self, position: int, item: Plain, device: Device[B]) -> list[Instruction[B]]:

@@ -163,25 +163,6 @@ def moves(items: Sequence[Item]) -> Mapping[int, Assign]:
     }
 
 
-def turns(items: Sequence[Item]) -> Mapping[int, tuple[Item, ...]]:
-    """For the marks at which a turn of a loop begins, by position, the items of a turn, and the mark behind the loop.
-
-    Of loops whose turns only launch nests: none of these finds out an extent, and the host decides nothing but whether there is
-    another turn, before the first of them.
-    """
-    starts = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
-    found: dict[int, tuple[Item, ...]] = {}
-    for position, item in enumerate(items):
-        if not isinstance(item, Jump) or (start := starts[item.mark]) > position:
-            continue
-        turn, after = items[start + 1 : position], items[position + 1]
-        asks = [place for place, each in enumerate(turn) if isinstance(each, JumpUnless)]
-        plain = all(is_plain(each) or isinstance(each, JumpUnless) for each in turn)
-        if plain and len(asks) == 1 and not any(isinstance(each, Launch) for each in turn[: asks[0]]):
-            found[start] = (*turn, after)
-    return found
-
-
 Plain: TypeAlias = Union[Launch, View, Assign, Drop]
 """An item by which the host decides nothing and, unless a nest finds out an extent, finds out nothing."""
 

@@ -12,16 +12,8 @@ from dataclasses import field
 from typing import TypeAlias
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.linear.items import (
-    Assign,
-    Drop,
-    Item,
-    Jump,
-    JumpUnless,
-    Mark,
-    copies,
-    moves,
-)
+from accel.backends.linear.items import Assign, Drop, Item, JumpUnless, Mark, copies, moves
+from accel.backends.linear.loops import Loop, launching
 from accel.ir.copies import Copy
 from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
@@ -95,19 +87,12 @@ def turn_buffers(items: Sequence[Item], apart: Set[Array], extents: Mapping[Host
     `apart`: what is not made by a launch of its own: results that take an argument's memory, and what nests of series make.
     `extents`: the nests that compute extents.
     """
-    starts = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
-    found: dict[int, Turns] = {}
-    for position, item in enumerate(items):
-        if isinstance(item, Jump) and starts[item.mark] < position:
-            start = starts[item.mark]
-            turns = _turns(items, range(start + 1, position), apart, extents)
-            if turns is not None:
-                found[start] = turns
-    return found
+    found = {loop.begin: _turns(items, loop, apart, extents) for loop in launching(items)}
+    return {begin: turns for begin, turns in found.items() if turns is not None}
 
 
 class _Irregular(Exception):
-    """A turn that does something else."""
+    """A turn that views an array, or whose buffers are not the loop's own."""
 
 
 @dataclass(slots=True)
@@ -123,7 +108,7 @@ class _Places:
     kinds: list[tuple[ScalarType, Shape]] = field(default_factory=list)
     adopted: dict[int, tuple[Given, Copy, Nest]] = field(default_factory=dict)
 
-    def turn(self, span: range, states: tuple[Array, ...], end: int) -> Turn:
+    def turn(self, span: range, states: tuple[Array, ...]) -> Turn:
         """One turn, from where the states are now."""
         before = tuple([self.now[state] for state in states])
         asked: tuple[Place, tuple[Started, ...]] | None = None
@@ -135,7 +120,7 @@ class _Places:
                 case Drop(arrays):
                     for array in arrays:
                         self.now.pop(array, None)
-                case JumpUnless(condition, mark) if mark == end and asked is None and condition in self.now:
+                case JumpUnless(condition) if condition in self.now:
                     asked = self.now[condition], tuple(launches)
                     launches = []
                 case Launch() if position in self.moved:
@@ -150,8 +135,7 @@ class _Places:
                     pass  # `_sizes` asks for it
                 case _:
                     raise _Irregular
-        if asked is None:
-            raise _Irregular
+        assert asked is not None, "a loop asks whether there is another turn"
         self.now = {state: self.now[state] for state in states}
         place, asking = asked
         return Turn(before, asking, place, tuple(launches))
@@ -200,8 +184,7 @@ class _Places:
 
     def _require_own(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
-            whole = output.capacity == tuple([(extent,) for extent in output.array.shape])
-            if not whole or output.array in self.apart:
+            if not output.is_whole or output.array in self.apart:
                 raise _Irregular
 
     def _free(self, array: Array) -> int:
@@ -218,10 +201,10 @@ class _Places:
         return len(self.kinds) - 1
 
 
-def _turns(items: Sequence[Item], span: range, apart: Set[Array], extents: Mapping[HostSizes, Nest]) -> Turns | None:
+def _turns(items: Sequence[Item], loop: Loop, apart: Set[Array], extents: Mapping[HostSizes, Nest]) -> Turns | None:
     """The turns of the loop of these items, if they are regular."""
-    end = items[span.stop + 1]
-    first = next((each for each in _assignments(items, span)), None)
+    end = items[loop.end]
+    first = next((each for each in _assignments(items, loop.turn)), None)
     if not isinstance(end, Mark) or first is None:
         return None
     states = first.sources
@@ -230,10 +213,10 @@ def _turns(items: Sequence[Item], span: range, apart: Set[Array], extents: Mappi
     turns: list[Turn] = []
     known: dict[tuple[Place, ...], int] = {}
     try:
-        sizes, equal = _sizes(items[span.start : span.stop], states)
+        sizes, equal = _sizes([items[position] for position in loop.turn], states)
         while (before := tuple([places.now[state] for state in states])) not in known:
             known[before] = len(turns)
-            turns.append(places.turn(span, states, end.number))
+            turns.append(places.turn(loop.turn, states))
             if len(turns) > MOST_TURNS or sum(len(turn.asking + turn.launches) for turn in turns) > MOST_LAUNCHES:
                 return None
     except _Irregular:

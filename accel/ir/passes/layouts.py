@@ -47,7 +47,7 @@ def _order(array: Array, output: Output, maker: Nest, nests: Sequence[Nest]) -> 
     (order,) = orders
     if order is None or order[-1] == len(order) - 1:
         return None
-    if any(product != (extent,) for product, extent in zip(output.capacity, array.shape, strict=True)):
+    if not output.is_whole:
         return None
     return order if _folds_along(maker, array, order[-1]) else None
 

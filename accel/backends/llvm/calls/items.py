@@ -22,6 +22,7 @@ from accel.backends.linear.items import (
     moves,
     series_parts,
 )
+from accel.backends.linear.loops import loops
 from accel.backends.linear.turn_buffers import Turns, turn_buffers
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.names import sorter_symbol
@@ -71,7 +72,7 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
     moved, movable = moves(items), copies(items)
     writer.spares = _spares(items)
     apart = {output.array for _, each in functions.series for nest in each.series.nests for output in nest.outputs}
-    loops = turn_buffers(items, apart | set(functions.taken), functions.extents)
+    regular = turn_buffers(items, apart | set(functions.taken), functions.extents)
     for position, item in enumerate((*items, None)):
         if position in ends:
             routine.jump(ends[position])
@@ -91,8 +92,8 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                 _write_item(writer, functions, item)
             case Mark(number):
                 passed.add(number)
-                if position in loops:
-                    _turns(writer, functions, loops[position], marks[loops[position].end], marks[number])
+                if position in regular:
+                    _turns(writer, functions, regular[position], marks[regular[position].end], marks[number])
                 else:
                     routine.jump(marks[number])
                 routine.place(marks[number])
@@ -232,19 +233,12 @@ def _all_fit(writer: Writer, rooms: Sequence[Array]) -> str:
 
 def _spares(items: Sequence[Item]) -> Mapping[Array, int]:
     """The kinds of arrays that turns of loops make again and again, and how many a turn makes: NumPy takes long to make one."""
-    starts = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
     found: Counter[Array] = Counter()
-    for position, item in enumerate(items):
-        if isinstance(item, Jump) and starts[item.mark] < position:
-            turn = (each for each in items[starts[item.mark] : position] if isinstance(each, Launch))
-            outputs = (output for each in turn for output in each.nest.outputs)
-            found |= Counter(kind_of(output.array) for output in outputs if _is_whole(output))
+    for loop in loops(items):
+        turn = (each for position in loop.turn if isinstance(each := items[position], Launch))
+        outputs = (output for each in turn for output in each.nest.outputs)
+        found |= Counter(kind_of(output.array) for output in outputs if output.is_whole)
     return {kind: min(count, MOST_SPARES) for kind, count in found.items()}
-
-
-def _is_whole(output: Output) -> bool:
-    """Whether all of the room that the array takes is its elements."""
-    return output.capacity == tuple([(extent,) for extent in output.array.shape])
 
 
 def _set_fresh(writer: Writer, array: Array, extents: Sequence[str]) -> None:

@@ -102,8 +102,7 @@ def _may_fail(nest: Nest) -> bool:
 
 def _is_whole_result(output: Output, program: Program) -> bool:
     """Whether an output is a result, once, whose extents are known before it is made."""
-    whole = all(dimension == (extent,) for dimension, extent in zip(output.capacity, output.array.shape, strict=True))
-    return whole and program.results.count(output.array) == 1
+    return output.is_whole and program.results.count(output.array) == 1
 
 
 def _in_place(ways: NestSchedules, argument: Array, result: Array) -> bool:
