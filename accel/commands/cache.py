@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from accel.backends.llvm.machine.kept_objects import OBJECTS
-from accel.backends.llvm.machine.late_code import FUNCTIONS
+from accel.backends.llvm.machine.kept_objects import FUNCTIONS, OBJECTS
 from accel.backends.measure.kept import TIMES
 from accel.backends.opencl.machine.binaries import BINARIES
 from accel.calling.kept_programs import PROGRAMS

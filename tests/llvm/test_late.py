@@ -134,7 +134,7 @@ PROGRAM = """
 import sys, zlib
 import numpy as np
 import accel as A
-from accel.backends.llvm.machine.late_code import FUNCTIONS
+from accel.backends.llvm.machine.kept_objects import FUNCTIONS
 
 run = A.runN(lambda x, y: A.matmul(x, y))
 for count in map(int, sys.argv[1:]):

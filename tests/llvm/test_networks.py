@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.sorting.networks import GROUPS, comparisons, network_sort, suits
-from accel.backends.llvm.sorting.networks_text import MOST
+from accel.backends.llvm.sorting.networks_frame import MOST
 from tests import untyped
 from tests.guard_pages import guarded_copy
 

@@ -10,8 +10,8 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import ScalarType
-from accel.backends.llvm.sorting.kept import MOST
 from accel.backends.llvm.sorting.selection import select_into, suits
+from accel.backends.llvm.sorting.selection_frame import MOST
 from accel.backends.llvm.sorting.selection_text import BLOCK_BYTES, GROUPS
 from accel.backends.sorting import FEW, are_few
 from tests import untyped

@@ -21,10 +21,11 @@ from accel.backends.linear.items import Item
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
-from accel.backends.llvm.series import Together, forked
+from accel.backends.llvm.series import Together
 from accel.backends.llvm.sorting.order import Order
 from accel.backends.llvm.sorting.rows import sorted_rows
 from accel.backends.llvm.text.frame import Frame
+from accel.backends.llvm.threads.pool import forked
 from accel.backends.protocol import HostArray
 from accel.backends.residence import on_host
 from accel.backends.sites import NoSite, fault

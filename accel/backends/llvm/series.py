@@ -10,8 +10,8 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.device import SeriesLauncher, Slots, shape_of
 from accel.backends.llvm.module import Kernel
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED, MOST_PLACES, SeriesText
+from accel.backends.llvm.threads.pool import forked
 from accel.backends.protocol import HostArray
-from accel.errors import AccelDeviceError, AccelError
 from accel.schedule.nodes import Series
 from accel.support.dataclass import dataclass
 
@@ -102,11 +102,3 @@ class Together:
             return outcome == DONE
 
         return run
-
-
-def forked() -> AccelError:
-    """The error of a kernel that was interrupted where no exception was set: see `pool_text.py`."""
-    return AccelDeviceError(
-        "a signal handler forked while this program ran, and the child cannot finish what the parent's threads had begun",
-        hint="let the child end within the handler, or run the program again",
-    )

@@ -108,7 +108,7 @@ FAULTS = (
     Fault(
         "code that is compiled late is not kept on disk",
         "backends/llvm/machine/late_code.py",
-        "FUNCTIONS.put(key.encode(), _packed(objects))",
+        "keep_objects(FUNCTIONS, name, objects)",
         "pass",
         ("tests/llvm/test_late.py::test_another_process_finds_what_was_compiled_late",),
     ),

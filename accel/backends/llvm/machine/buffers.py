@@ -52,7 +52,7 @@ class Buffers:
         imports = {**numpy_functions(), **{name: symbol(name) for name in IMPORTS}}
         imports |= {"array_type": id(np.ndarray), "bytes_type": id(np.dtype(np.uint8))}
         imports |= {"blocks": ctypes.addressof(self._blocks)}
-        library = load([kept_object(arrays_text() + HOST_ATTRIBUTES)], EXPORTS, imports)
+        library = load([kept_object("arrays", lambda: arrays_text() + HOST_ATTRIBUTES)], EXPORTS, imports)
         self._library = library
         self.symbols: Mapping[str, int] = library.addresses
         """What compiled calls import."""

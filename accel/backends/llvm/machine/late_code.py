@@ -6,21 +6,15 @@ In: what the code of a nest asks for (`text/late.py`). Out: the addresses of fun
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from accel.backends.llvm.machine.identity import identity
+from accel.backends.llvm.machine.kept_objects import FUNCTIONS, found_objects, keep_objects
 from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.target import host
 from accel.support.dataclass import dataclass
-from accel.support.disk import Store
 from accel.support.forks import FORKS
-from accel.support.own_files import own_files
-
-FUNCTIONS = Store("functions", entries=4096, size=1 << 26)
-"""Those of this machine's programs."""
 
 IMPORTS = ("PyLong_FromSsize_t", "PyObject_CallOneArg", "Py_DecRef")
 """What the code of a nest calls of Python's C interface to have one compiled."""
@@ -71,8 +65,8 @@ class LateCode:
 
     def __call__(self, number: int) -> None:
         """Bring the function here if there is a way to it. Raises what compiling raises; then the next call tries again."""
-        key = f"{own_files()}\n{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{self._names}\n{number}"
-        kept = FUNCTIONS.get(key.encode())
+        name = f"{self._names} {number}"
+        kept = found_objects(FUNCTIONS, name)
         if kept is None and number and len(self._libraries) >= MOST:
             self(0)
             self._words[number] = self._words[0]
@@ -80,7 +74,7 @@ class LateCode:
         if kept is None and self._texts is None:
             return
         texts = None if kept is not None or self._texts is None else self._texts(number)
-        objects = [] if kept is None else _unpacked(kept)
+        objects = [] if kept is None else kept
         with FORKS.lock:
             if number in self._libraries:
                 return
@@ -90,17 +84,4 @@ class LateCode:
             # A signal handler may have come first; others may be running what it made.
             self._words[number] = self._libraries.setdefault(number, library).addresses[self._names.name]
         if texts is not None:
-            FUNCTIONS.put(key.encode(), _packed(objects))
-
-
-def _packed(objects: Sequence[bytes]) -> bytes:
-    return b"\n".join([b" ".join(b"%d" % len(each) for each in objects), b"".join(objects)])
-
-
-def _unpacked(content: bytes) -> list[bytes]:
-    head, _, rest = content.partition(b"\n")
-    found = []
-    for size in map(int, head.split()):
-        found.append(rest[:size])
-        rest = rest[size:]
-    return found
+            keep_objects(FUNCTIONS, name, objects)

@@ -8,10 +8,8 @@ from typing import TypeAlias
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.values import Lanes, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
+from accel.backends.llvm.sorting.selection_frame import MOST
 from accel.backends.llvm.text.routine import WORD, Routine
-
-MOST = 32
-"""Elements that are kept at most."""
 
 Before: TypeAlias = Callable[[Writer, Value, Value], Value]
 """Whether one element comes before another, in each lane."""

@@ -10,17 +10,20 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from math import prod
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.kept_objects import kept_object
 from accel.backends.llvm.machine.loading import load
-from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.series import forked
-from accel.backends.llvm.sorting.networks_text import MOST, VECTOR_BYTES, Word, lanes, network_text
-from accel.backends.llvm.threads.pool import pool
-from accel.backends.protocol import HostArray
+from accel.backends.llvm.sorting.networks_frame import MOST, VECTOR_BYTES, Word, lanes
+from accel.backends.llvm.threads.pool import forked, pool
 from accel.support.forks import Once
+from accel.support.forks import load as load_module
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
 
 CHUNK = 1 << 13
 """Comparisons of groups of rows that a thread takes at once: some ten microseconds."""
@@ -33,7 +36,8 @@ class Network:
     """The function for one type of elements, loaded."""
 
     def __init__(self, kind: ScalarType, places: bool) -> None:
-        self._library = load([host().compile(network_text(kind, places))], ["network"], pool().symbols)
+        code = kept_object(f"network {kind} {places}", lambda: _text(kind, places), quick=False)
+        self._library = load([code], ["network"], pool().symbols)
         self._sort = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._library.addresses["network"])
 
     def run(self, words: Mapping[Word, int]) -> bool:
@@ -42,6 +46,13 @@ class Network:
         if self._sort(frame.ctypes.data):
             raise forked()
         return bool(frame[Word.ZEROS])
+
+
+def _text(kind: ScalarType, places: bool) -> str:
+    load_module("accel.backends.llvm.sorting.networks_text")
+    from accel.backends.llvm.sorting.networks_text import network_text  # only where it is not on disk
+
+    return network_text(kind, places)
 
 
 _NETWORKS: Mapping[tuple[ScalarType, bool], Once[Network]] = MappingProxyType(

@@ -11,25 +11,27 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.kept_objects import kept_object
 from accel.backends.llvm.machine.loading import load
-from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.series import forked
-from accel.backends.llvm.sorting.radix_text import STEPS, VALUES, Word, digits, radix_text
-from accel.backends.llvm.threads.pool import pool
-from accel.backends.protocol import HostArray
+from accel.backends.llvm.sorting.radix_frame import STEPS, VALUES, Word, digits
+from accel.backends.llvm.threads.pool import forked, pool
 from accel.support.forks import Once
+from accel.support.forks import load as load_module
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
 
 SHORTEST = 2048
 """Shorter rows are NumPy's: the tables of a pass would take as long as its elements."""
 CHUNK = 1 << 16
 """Elements that are worth a thread."""
 
-Take: TypeAlias = Callable[[ScalarType, tuple[int, ...]], HostArray]
+Take: TypeAlias = "Callable[[ScalarType, tuple[int, ...]], HostArray]"
 """Gives an array with any contents."""
 
 
@@ -37,7 +39,8 @@ class Radix:
     """The steps for one type of elements, loaded."""
 
     def __init__(self, kind: ScalarType, places: bool) -> None:
-        self._library = load([host().compile(radix_text(kind, places))], STEPS, pool().symbols)
+        code = kept_object(f"radix {kind} {places}", lambda: _text(kind, places), quick=False)
+        self._library = load([code], STEPS, pool().symbols)
         prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
         self._steps: Mapping[str, Callable[[bytes], int]] = {
             name: prototype(self._library.addresses[name]) for name in STEPS
@@ -47,6 +50,13 @@ class Radix:
         """Runs a step. Raises what a signal handler raises."""
         if self._steps[step](struct.pack(f"{len(Word)}q", *(words.get(word, 0) for word in Word))):
             raise forked()
+
+
+def _text(kind: ScalarType, places: bool) -> str:
+    load_module("accel.backends.llvm.sorting.radix_text")
+    from accel.backends.llvm.sorting.radix_text import radix_text  # only where it is not on disk
+
+    return radix_text(kind, places)
 
 
 _RADIX: Mapping[tuple[ScalarType, bool], Once[Radix]] = MappingProxyType(

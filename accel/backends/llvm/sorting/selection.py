@@ -11,18 +11,20 @@ from collections.abc import Mapping
 from functools import partial
 from math import prod
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.first_places import PACKED_BYTES
+from accel.backends.llvm.machine.kept_objects import kept_object
 from accel.backends.llvm.machine.loading import load
-from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.series import forked
-from accel.backends.llvm.sorting.kept import MOST
-from accel.backends.llvm.sorting.selection_text import Word, selection_text
-from accel.backends.llvm.threads.pool import pool
-from accel.backends.protocol import HostArray
+from accel.backends.llvm.sorting.selection_frame import MOST, Word
+from accel.backends.llvm.threads.pool import forked, pool
 from accel.backends.sorting import are_few
 from accel.support.forks import Once
+from accel.support.forks import load as load_module
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
 
 PASSED, SHORTEST = 25, 75
 """Elements of a row, for each that is asked for and besides, that one thread passes while keys of few bytes are packed and
@@ -36,13 +38,21 @@ class Selection:
     """The function for one type of elements and one order, loaded."""
 
     def __init__(self, kind: ScalarType, descending: bool) -> None:
-        self._library = load([host().compile(selection_text(kind, descending))], ["select"], pool().symbols)
+        code = kept_object(f"selection {kind} {descending}", lambda: _text(kind, descending), quick=False)
+        self._library = load([code], ["select"], pool().symbols)
         self._select = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(self._library.addresses["select"])
 
     def run(self, words: Mapping[Word, int]) -> None:
         """Runs it. Raises what a signal handler raises."""
         if self._select(struct.pack(f"{len(Word)}q", *(words[word] for word in Word))):
             raise forked()
+
+
+def _text(kind: ScalarType, descending: bool) -> str:
+    load_module("accel.backends.llvm.sorting.selection_text")
+    from accel.backends.llvm.sorting.selection_text import selection_text  # only where it is not on disk
+
+    return selection_text(kind, descending)
 
 
 _SELECTION: Mapping[tuple[ScalarType, bool], Once[Selection]] = MappingProxyType(

@@ -9,7 +9,6 @@ last, so that of equal ones none goes before an earlier one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, ScalarType
@@ -20,10 +19,10 @@ from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.sorting.kept import Kept
+from accel.backends.llvm.sorting.selection_frame import Word
 from accel.backends.llvm.states.row_places import compared_as
 from accel.backends.llvm.text.code import METADATA, from_memory, memory_type
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED
 
 MOST_LANES = 16
 
@@ -36,24 +35,6 @@ BLOCK_BYTES = 8192
 
 STEP = 4096
 """Blocks after which it looks whether the user has interrupted: some milliseconds."""
-
-
-class Word(IntEnum):
-    """What stands in which word of a frame.
-
-    STOPPED: whether the user has interrupted (`FAILED` of other frames). SOURCE: the rows. RESULT: where places go, i64, in
-    rows as long as those. COUNT: of a row's elements. FIRST: how many are wanted, at least one and at most COUNT. CHUNK: rows
-    that a thread takes at once.
-    """
-
-    STOPPED = FAILED
-    THREADS = 1
-    ROWS = 2
-    SOURCE = 3
-    RESULT = 4
-    COUNT = 5
-    FIRST = 6
-    CHUNK = 7
 
 
 def selection_text(kind: ScalarType, descending: bool) -> str:

@@ -18,6 +18,7 @@ from accel.backends.llvm.threads.copy_text import copy_text
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.threads.run_text import alone_text
 from accel.backends.llvm.threads.scratch_text import SCRATCH_AT, scratch_text
+from accel.errors import AccelDeviceError, AccelError
 from accel.support.forks import FORKS, Once
 
 _PYTHON = (
@@ -42,7 +43,7 @@ class Pool:
         self._forks.value = FORKS.generation
         self._scratch = ctypes.c_int64.from_address(page + SCRATCH_AT)
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
-        code = kept_object(_text(found) + HOST_ATTRIBUTES)
+        code = kept_object(f"pool {found}", lambda: _text(found) + HOST_ATTRIBUTES)
         library = load([code], EXPORTS, imports)
         # Not even the end of the interpreter may free code that threads sleep in.
         for kept in (library, self._memory):
@@ -71,3 +72,11 @@ pool = Once(Pool)
 def participants(threads: int) -> int:
     """How many threads a setting asks for: 0 is as many as the process may use. Where there is no pool it is always one."""
     return 1 if system().futex is None else min(MOST, threads or processors())
+
+
+def forked() -> AccelError:
+    """The error of a kernel that was interrupted where no exception was set: see `pool_text.py`."""
+    return AccelDeviceError(
+        "a signal handler forked while this program ran, and the child cannot finish what the parent's threads had begun",
+        hint="let the child end within the handler, or run the program again",
+    )

@@ -132,8 +132,10 @@ class _Code:
             each.value: each for each in (ScalarType.F32, ScalarType.F64, *ComplexType)
         }
         imports |= {name: id(element.dtype) for name, element in elements.items()}
-        texts = ((forms_text(), True), (kernels_text(), False))
-        objects = [kept_object(text + HOST_ATTRIBUTES, quick=quick) for text, quick in texts]
+        objects = [
+            kept_object("forms", lambda: forms_text() + HOST_ATTRIBUTES),
+            kept_object("halves", lambda: kernels_text() + HOST_ATTRIBUTES, quick=False),
+        ]
         self._library = load(objects, EXPORTS, imports)
         self.nothing: Callable[..., object] = python_function(
             "nothing", self._library.addresses["accel_python_nothing"], (self._library,)
