@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from accel.support import disk
@@ -48,6 +49,19 @@ def test_keys_with_one_digest_do_not_meet(folder: Path, monkeypatch: pytest.Monk
     store.put(b"one", b"1")
     assert store.get(b"two") is None
     assert store.get(b"one") == b"1"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux")
+@pytest.mark.parametrize("given", [None, "", " ", "caches", "/somewhere/else"])
+def test_the_directory_is_that_of_platformdirs(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is not imported on Linux."""
+    monkeypatch.delenv("ACCEL_CACHE_DIR")
+    if given is None:
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", given)
+    found = platformdirs.user_cache_dir("accel")
+    assert disk.directory() == (found if os.path.isabs(found) else None)
 
 
 _WRITER = """

@@ -48,8 +48,9 @@ def _decorated(
             added["__hash__"] = None
         added |= {name: _put_off(made, name, make) for name, make in made_later.items() if make is not None}
         read = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": cls.__name__, **values}
-        for name in ("__dataclass_fields__", "__dataclass_params__"):
-            added[name] = _Described(name, made, read, frozen=frozen, kw_only=kw_only)
+        # Fields are the same whether the class is frozen or not, for which Python's `dataclass` compiles two methods.
+        added["__dataclass_fields__"] = _Described("__dataclass_fields__", made, read, kw_only=kw_only)
+        added["__dataclass_params__"] = _Described("__dataclass_params__", made, read, frozen=frozen, kw_only=kw_only)
         added["__match_args__"] = (*getattr(made, "__match_args__", ()), *(() if kw_only else names))
         for name, method in added.items():
             if own.get(name) is None:

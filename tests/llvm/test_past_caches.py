@@ -61,11 +61,11 @@ def test_what_llvm_says_of_processors() -> None:
 
 
 def test_the_last_cache(tmp_path: Path) -> None:
-    assert last_cache(tmp_path) is None
+    assert last_cache(str(tmp_path)) is None
     for number, size in enumerate(("48K", "2048K", "16M", "many", "")):
         (tmp_path / f"index{number}").mkdir()
         (tmp_path / f"index{number}" / "size").write_text(f"{size}\n", encoding="ascii")
-    assert last_cache(tmp_path) == 16 << 20
+    assert last_cache(str(tmp_path)) == 16 << 20
 
 
 def two(xs: A.Acc[A.Vector[np.float64]]) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from accel.support.dataclass import dataclass
 
@@ -43,7 +43,7 @@ _MOST_CACHED = 32 << 20
 _FOLD_TIME, _PACK_TIME, _PRODUCT_TIME = 160, 6, 4
 """As they were measured on Zen 4; elsewhere they were not."""
 
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +182,20 @@ def _registers(features: Mapping[str, bool]) -> Registers:
     return Registers(32 if features.get("avx") else 16, 16)
 
 
-def last_cache(caches: Path = _CACHES) -> int | None:
+def last_cache(caches: str = _CACHES) -> int | None:
     """The bytes of the largest cache that the first processor uses, as Linux says it; None where nothing says it."""
-    sizes = [_bytes(path) for path in caches.glob("index*/size")]
-    return max(sizes, default=0) or None
+    try:
+        names = [name for name in os.listdir(caches) if name.startswith("index")]
+    except OSError:
+        return None
+    return max([_bytes(os.path.join(caches, name, "size")) for name in names], default=0) or None
 
 
-def _bytes(path: Path) -> int:
+def _bytes(path: str) -> int:
     """The content of one of Linux's files: `2048K`. 0 if it is something else."""
     try:
-        text = path.read_text(encoding="ascii").strip()
+        with open(path, "rb") as file:
+            text = file.read().decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return 0
     number, unit = text.rstrip("KM"), text[-1:]
