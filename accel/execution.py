@@ -258,22 +258,29 @@ class RunN(Generic[P, R]):
 
         `require` raises what is wrong with arrays that the function holds.
         """
+        from accel.calling.outputs import share  # `donations` has loaded it
+
         hosts, found, settings = self._prepared(args)
         require([constant for constant in found.constants if isinstance(constant, np.ndarray)])
         if settings.sizes == "actual":
             return self._general(*args)
         firsts = list(itertools.accumulate((len(host.data) for host in hosts), initial=0))
-        given = frozenset(firsts[n] for n in numbers if len(hosts[n].data) == 1 and hosts[n].data[0] is args[n])
+        others = [leaf for number, host in enumerate(hosts) if number not in numbers for leaf in host.data]
+        own = [n for n in numbers if len(hosts[n].data) == 1 and hosts[n].data[0] is args[n]]
+        given = frozenset(firsts[n] for n in own if not share(hosts[n].data, others))
         return found.run([*_leaves(hosts), *found.constants], given)
 
     def into(self, args: Sequence[object], rooms: Sequence[HostArray], out: object) -> object:
         """Run on these arguments; results may be written to the arrays that `out` consists of. See `accel.calling.outputs`."""
+        from accel.calling.outputs import share
+
         hosts, found, settings = self._prepared(args)
-        held = [constant for constant in found.constants if isinstance(constant, np.ndarray)]
-        shared = any(np.may_share_memory(room, each) for room in rooms for each in held)
-        if shared or settings.sizes == "actual" or any(isinstance(part, DeviceArray) for part in flatten(args)):
+        given = [*_leaves(hosts), *found.constants]
+        on_device = any(isinstance(part, DeviceArray) for part in flatten(args))
+        # Rooms in which something lies that is read, as what `memoryview(room)` gives, are written when all is computed.
+        if on_device or settings.sizes == "actual" or share(rooms, given):
             return self._general(*args)
-        return found.into([*_leaves(hosts), *found.constants], rooms, out)
+        return found.into(given, rooms, out)
 
     def _prepared(self, args: Sequence[object]) -> tuple[list[Use], Specialised, Settings]:
         """The arguments as `use` takes them, and what runs them under the settings in force."""

@@ -15,8 +15,9 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.backends.llvm.machine.blocks_text import PAGE
-from accel.calling.outputs import checked, rooms, stored
+from accel.calling.outputs import checked, rooms, share, stored
 from accel.errors import AccelTypeError, AccelValueError, here
+from accel.structure import flatten
 
 Require: TypeAlias = Callable[[Sequence[HostArray]], None]
 """Raises what is wrong with arrays that a function holds."""
@@ -60,7 +61,7 @@ def called(
 
     def require(held: Sequence[HostArray]) -> None:
         for array, number in zip(given, numbers, strict=True):
-            if any(np.may_share_memory(array, each) for each in held):
+            if share([array], held):
                 raise _shared(number, "an array that the function holds")
 
     if numbers:
@@ -76,7 +77,7 @@ def _require_own_memory(given: Sequence[HostArray], numbers: Sequence[int], argu
     """Raises `AccelValueError` if a donated array shares memory with another argument."""
     for array, number in zip(given, numbers, strict=True):
         for other, argument in enumerate(arguments):
-            if other != number and isinstance(argument, np.ndarray) and np.may_share_memory(array, argument):
+            if other != number and share([array], flatten(argument)):
                 raise _shared(number, f"argument {other}")
 
 

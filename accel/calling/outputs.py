@@ -22,6 +22,7 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
+from accel.structure import flatten
 from accel.support import waiting
 
 LARGE = 1 << 20
@@ -39,18 +40,24 @@ def checked(out: object, arguments: Sequence[object]) -> None:
     """Raise what is wrong with `out` whatever the results are.
 
     Raises `AccelTypeError` for what is no array or tuple of them, `AccelValueError` for arrays that cannot be written, or
-    that lie in memory (by their first and last bytes) among the arguments or each other.
+    that lie in memory (by their first and last bytes) among the arguments, or the parts of these, or each other.
     """
     given = list(_leaves(out, "out"))
     for array, name in given:
         if not array.flags.writeable:
             raise AccelValueError(f"{name} is read-only", here(), hint="give an array that may be written to")
         for number, argument in enumerate(arguments):
-            if isinstance(argument, np.ndarray) and np.may_share_memory(array, argument):
+            if share([array], flatten(argument)):
                 raise _overlap(f"{name} and argument {number}")
     for (one, first), (other, second) in combinations(given, 2):
         if np.may_share_memory(one, other):
             raise _overlap(f"{first} and {second}")
+
+
+def share(arrays: Sequence[HostArray], others: Sequence[object]) -> bool:
+    """Whether an array may lie in memory among those of the others that are arrays."""
+    known = [other for other in others if isinstance(other, np.ndarray)]
+    return any(np.may_share_memory(array, other) for array in arrays for other in known)
 
 
 def stored(results: object, out: object) -> object:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +17,7 @@ from accel.backends.opencl.machine import devices as module
 from accel.backends.opencl.machine import vendors
 from accel.backends.opencl.machine.devices import device, devices, require_groups
 from accel.errors import AccelDeviceError
+from accel.support.forks import Once
 from tests.opencl.platforms import MISSING
 
 
@@ -111,6 +114,31 @@ def test_the_loader_sees_the_systems_libraries_first_and_the_environment_is_rest
     assert texts == ["libsystem.so\n", "libnvidia-opencl.so.1\n", "/wheel/libintelocl.so\n"]
     assert vendors.VARIABLE not in os.environ
     assert not directory.exists()
+
+
+def full(*given: object, **others: object) -> str:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("what", [(tempfile, "mkdtemp"), (Path, "write_text")])
+def test_without_room_for_the_files_of_the_loader_there_are_no_devices(
+    what: tuple[object, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is said, nothing is left behind, and who asks again once there is room is told what there is."""
+    monkeypatch.delenv(vendors.VARIABLE, raising=False)
+    monkeypatch.setattr(vendors, "_intel_wheel", lambda: "/wheel/libintelocl.so")
+    monkeypatch.setattr(vendors, "_loads", lambda library: True)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(module, "_all", Once(module._search))
+    with monkeypatch.context() as without:
+        without.setattr(*what, full)
+        assert devices() == ()
+        with pytest.raises(AccelDeviceError, match=r"cannot be written.*No space left"):
+            module.device()
+    assert list(tmp_path.iterdir()) == []
+    assert vendors.VARIABLE not in os.environ
+    with vendors.visible() as from_wheel:
+        assert from_wheel
 
 
 def test_what_the_system_registers_is_not_added_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,6 +203,22 @@ def test_one_array_for_two_parameters() -> None:
         function(xs[:10], xs, donate=(1,))
 
 
+def test_parts_of_other_arguments_are_not_donated() -> None:
+    xs = XS.copy()
+    function: Any = untyped.runN(lambda xs, ps: A.zipWith(lambda x, p: x + p[0] * p[1], xs, A.reverse(ps)))
+    with pytest.raises(AccelValueError, match="donated argument 0 and argument 1 share memory"):
+        function(xs, (XS, xs[::-1]), donate=(0,))
+    np.testing.assert_array_equal(xs, XS)
+
+
+def test_what_another_argument_gives_is_not_taken() -> None:
+    """Nothing but the conversion knows that a memoryview of an array lies in its memory."""
+    function: Any = untyped.runN(lambda xs, ys: A.zipWith(A.add, xs, A.reverse(ys)))
+    for _ in range(2):
+        xs = XS.copy()
+        np.testing.assert_array_equal(function(xs, memoryview(xs), donate=(0,)), XS + XS[::-1])
+
+
 @pytest.mark.slow
 @pytest.mark.solver
 @pytest.mark.parametrize("seed", range(30))

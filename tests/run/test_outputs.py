@@ -204,3 +204,44 @@ def test_a_part_of_a_larger_array() -> None:
     assert np.array_equal(memory[10:16], XS * 2)
     assert (memory[:10] == 7).all()
     assert (memory[16:] == 7).all()
+
+
+def reversed_and_added(pairs: Any) -> Any:
+    return A.zipWith(A.add, A.reverse(A.map(A.fst, pairs)), A.map(A.snd, pairs))
+
+
+def test_what_lies_in_a_part_of_an_argument_is_refused() -> None:
+    xs, ys = XS.copy(), XS * 10
+    for room in (xs, ys, xs[::-1]):
+        with pytest.raises(A.AccelValueError, match="out and argument 0 share memory"):
+            untyped.runN(reversed_and_added)((xs, ys), out=room)
+    nested: Any = untyped.runN(lambda pairs, zs: A.zipWith(lambda p, z: p[0][0] + p[0][1] + p[1] + z, pairs, zs))
+    with pytest.raises(A.AccelValueError, match="out and argument 0 share memory"):
+        nested(((xs, ys), XS), XS, out=ys)
+    assert same(xs, XS)
+    assert same(ys, XS * 10)
+
+
+class Given:
+    """What NumPy makes an array of without a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Any:
+        return self._array
+
+
+@pytest.mark.parametrize("as_given", [memoryview, Given, lambda array: (Given(array), array.copy())])
+def test_arrays_that_arguments_give_are_read_before_they_are_written(as_given: Any) -> None:
+    """A memoryview of an array lies in its memory, and nothing but the conversion knows that."""
+
+    def program(xs: Any, ys: Any) -> Any:
+        first = xs if isinstance(as_given, type) else A.map(A.fst, xs)
+        return A.zipWith(A.add, A.reverse(first), ys)
+
+    xs = np.arange(1000, dtype=np.float32)
+    room = xs.copy()
+    for _ in range(3):
+        room[:] = xs
+        assert same(untyped.runN(program)(as_given(room), xs, out=room), xs[::-1] + xs)

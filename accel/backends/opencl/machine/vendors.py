@@ -11,10 +11,12 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from accel.errors import AccelDeviceError
 
 VARIABLE = "OCL_ICD_VENDORS"
 """What the loaders (ocl-icd and Khronos's) read instead of the system's directory. A user who sets it is obeyed."""
@@ -32,7 +34,7 @@ INTEL_PLATFORM = "Intel(R) OpenCL"
 def visible() -> Iterator[bool]:
     """While this holds, the loader's first question finds everything there is. Later questions repeat the first answer.
 
-    Gives whether Intel's platform comes from the wheel.
+    Gives whether Intel's platform comes from the wheel. Raises `AccelDeviceError` where no directory can be written.
     """
     if sys.platform != "linux" or os.environ.get(VARIABLE):
         yield False
@@ -42,15 +44,29 @@ def visible() -> Iterator[bool]:
     if not extra:
         yield False
         return
-    with TemporaryDirectory(prefix="accel-opencl-") as directory:
-        for number, library in enumerate([*found, *extra]):
-            Path(directory, f"{number:02}.icd").write_text(library + "\n")
+    with _naming([*found, *extra]) as directory:
         # Not left behind: child processes must not look into a directory that is gone.
         os.environ[VARIABLE] = directory
         try:
             yield any("libintelocl" in library for library in extra)
         finally:
             del os.environ[VARIABLE]
+
+
+@contextmanager
+def _naming(libraries: Sequence[str]) -> Iterator[str]:
+    """A directory of `.icd` files that name these libraries, in this order."""
+    with ExitStack() as stack:
+        try:
+            made = TemporaryDirectory(prefix="accel-opencl-", ignore_cleanup_errors=True)
+            directory = stack.enter_context(made)
+            for number, library in enumerate(libraries):
+                Path(directory, f"{number:02}.icd").write_text(library + "\n")
+        except OSError as error:
+            message = f"OpenCL's loader finds no drivers: the files that name them cannot be written: {error}"
+            hint = "set the environment variable TMPDIR to a directory that has room, or use backend='llvm'"
+            raise AccelDeviceError(message, hint=hint) from error
+        yield directory
 
 
 def _registered(directory: Path) -> list[str]:
