@@ -54,10 +54,10 @@ def checked(out: object, arguments: Sequence[object]) -> None:
             raise _overlap(f"{first} and {second}")
 
 
-def share(arrays: Sequence[HostArray], others: Sequence[object]) -> bool:
-    """Whether an array may lie in memory among those of the others that are arrays."""
-    known = [other for other in others if isinstance(other, np.ndarray)]
-    return any(np.may_share_memory(array, other) for array in arrays for other in known)
+def share(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether an array among some may lie in memory among the arrays of the others."""
+    known, given = ([each for each in all_ if isinstance(each, np.ndarray)] for all_ in (some, others))
+    return any(np.may_share_memory(one, other) for one in known for other in given)
 
 
 def stored(results: object, out: object) -> object:

@@ -47,7 +47,8 @@ def array(kind: ScalarType, seed: int, layout: int, shape: Sequence[int]) -> Hos
 
 
 def laid_out(values: HostArray, layout: int) -> HostArray:
-    """The same values, in row-major order, column-major, backwards, with gaps, or read-only."""
+    """The same values, in row-major order, column-major, backwards, with gaps, or read-only; as a part of a larger array, as
+    some of its rows from the last one on, or with the first dimension innermost."""
     if layout == 4:
         values.flags.writeable = False
     if not values.ndim:
@@ -59,6 +60,15 @@ def laid_out(values: HostArray, layout: int) -> HostArray:
             return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
         case 3:
             return np.repeat(values, 2, axis=-1)[..., ::2]
+        case 6:
+            few = min(values.ndim, 2)  # to make all of eight dimensions longer would take much memory
+            around = [(0, 0)] * (values.ndim - few) + [(1, 2)] * few
+            inside = [slice(before, before + extent) for (before, _), extent in zip(around, values.shape, strict=True)]
+            return np.pad(values, around)[tuple(inside)]
+        case 7:
+            return np.repeat(values[::-1], 2, axis=0)[::-2]
+        case 8:
+            return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
     return values
 
 

@@ -13,6 +13,9 @@ from tests.differential.world import World, dims
 HOLLOW = 5
 """The layout of an argument whose rows are all the same memory: it may have more elements than memory holds."""
 
+LAYOUTS = (0, 1, 2, 3, 4, 6, 7, 8)
+"""The others, which `laid_out` in `data.py` makes."""
+
 PARAMETERS = ("p", "q", "r", "s", "u", "v", "w", "y", "z")
 
 

@@ -127,7 +127,7 @@ def generate(seed: int) -> Program:
     nodes: list[Node] = []
     for _ in range(1 + draw.below(3)):
         rank = draw.pick((0, 1, 1, 1, 1, 2, 2, 2, 3, 4 + draw.below(5)))
-        numbers = (draw.below(1 << 16), draw.below(5), *world.extents_of(rank))
+        numbers = (draw.below(1 << 16), draw.pick(elementwise.LAYOUTS), *world.extents_of(rank))
         add(world, nodes, Node(elementwise.Input(), numbers=numbers, element=(draw.pick(world.scalars),)))
     if draw.chance(15):
         for _ in range(1 + draw.below(2)):

@@ -23,7 +23,7 @@ from accel.labelled.nodes import Program as Labelled
 from tests.differential import subjects
 from tests.differential.check import failing, loaded
 from tests.differential.data import HostArray, array, inputs
-from tests.differential.elementwise import HOLLOW, Input
+from tests.differential.elementwise import HOLLOW, LAYOUTS, Input
 from tests.differential.generate import generate
 from tests.differential.guard import guarded_inputs
 from tests.differential.oracle.run import may_fail, outcomes
@@ -211,7 +211,7 @@ def test_guarded_programs() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("layout", range(4))
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_guard_is_noticed(seed: int, layout: int) -> None:
     """What is one byte beyond the end, or before the start, may not be read."""
@@ -241,8 +241,9 @@ def test_a_fault_tells_its_seed() -> None:
 
 
 def test_guarded_copies_keep_their_layout() -> None:
-    for layout in range(4):
+    for layout in LAYOUTS:
         given = array(I64, 5, layout, (3, 4))
+        np.testing.assert_array_equal(given, array(I64, 5, 0, (3, 4)))
         copy = guarded_copy(True, given)
         assert copy.strides == given.strides
         np.testing.assert_array_equal(copy, given)

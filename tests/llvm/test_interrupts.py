@@ -121,6 +121,36 @@ def test_a_row_of_hours_is_interrupted(function: str, threads: int) -> None:
     end_by_interrupt(ROWS.format(function=function, threads=threads))
 
 
+TURNS = """
+import signal
+import numpy as np
+import accel as A
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def launched(xs, turns):  # all that a turn does is to launch nests
+    return A.iiterate(A.the(turns), lambda k, s: A.imap(lambda ix, x: x * 2 + s[5 - ix[0]] + k, s), xs)
+
+def made(xs, turns):
+    return A.iiterate(A.the(turns), lambda k, s: A.filter(lambda x: x >= 0, A.map(lambda x: x + k % 2, s))[0], xs)
+
+run = A.runN({function}, backend="llvm", threads={threads})
+expected = run(np.arange(6), np.array(9))
+print("ready", flush=True)
+try:
+    run(np.arange(6), np.array(1 << 40))
+except KeyboardInterrupt:
+    assert (run(np.arange(6), np.array(9)) == expected).all()
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("function", "threads"), [("launched", 1), pytest.param("made", 2, marks=slow)])
+def test_turns_of_hours_are_interrupted(function: str, threads: int) -> None:
+    """None of their launches takes a microsecond."""
+    end_by_interrupt(TURNS.format(function=function, threads=threads))
+
+
 BESIDE = """
 import os, threading
 import numpy as np

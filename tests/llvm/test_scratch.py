@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import resource
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -74,10 +76,34 @@ def test_there_may_be_none(scratch: Scratch) -> None:
         scratch.take(1 << 60)
 
 
+def test_what_nobody_works_in_is_given_back(scratch: Scratch) -> None:
+    """Of two pieces that are done one stays; the other one's memory may be had again."""
+
+    def mapped() -> int:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+    def rounds(count: int) -> None:
+        for _ in range(count):
+            pieces = [scratch.take(KEPT // 2 + number) for number in range(2)]
+            for piece in pieces:
+                scratch.done(piece)
+
+    rounds(2)
+    before = mapped()
+    rounds(10)
+    assert mapped() - before < 2 * KEPT
+
+
 def test_children_keep_what_their_parents_kept(scratch: Scratch) -> None:
     first = scratch.take(5000)
     scratch.done(first)
     child = os.fork()
     if child == 0:
-        os._exit(0 if scratch.take(5000) == first else 1)
-    assert os.waitpid(child, 0)[1] == 0
+        found = 1
+        try:
+            found = 0 if scratch.take(5000) == first else 2
+        finally:
+            os._exit(found)  # whatever the child meets, it is no second run of the tests
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert scratch.take(5000) == first
+    scratch.done(first)

@@ -24,6 +24,7 @@ from tests.mutation.faults import (
     segments,
     shared,
     templates,
+    turns,
     windows,
 )
 
@@ -35,7 +36,7 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     "ir": loops.FAULTS,
     "schedule": schedules.FAULTS,
     "backends": (*shared.FAULTS, *measuring.FAULTS),
-    "llvm": (*llvm.FAULTS, *kernels.FAULTS, *halves.FAULTS, *segments.FAULTS),
+    "llvm": (*llvm.FAULTS, *kernels.FAULTS, *halves.FAULTS, *segments.FAULTS, *turns.FAULTS),
     "templates": (*templates.FAULTS, *windows.FAULTS),
     "opencl": (*opencl.FAULTS, *gpu.FAULTS),
     "execution": execution.FAULTS,

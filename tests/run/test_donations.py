@@ -216,7 +216,7 @@ def test_what_another_argument_gives_is_not_taken() -> None:
     function: Any = untyped.runN(lambda xs, ys: A.zipWith(A.add, xs, A.reverse(ys)))
     for _ in range(2):
         xs = XS.copy()
-        np.testing.assert_array_equal(function(xs, memoryview(xs), donate=(0,)), XS + XS[::-1])
+        np.testing.assert_array_equal(function(xs, xs.data, donate=(0,)), XS + XS[::-1])
 
 
 @pytest.mark.slow

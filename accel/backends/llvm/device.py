@@ -95,8 +95,9 @@ class CPU:
         """Nothing to do: a launch has raised what its checks found."""
 
     def view(self, buffer: HostArray, shape: tuple[int, ...]) -> HostArray:
-        """The first elements under another shape; without copying if the buffer is contiguous."""
-        return buffer.reshape(-1)[: prod(shape)].reshape(shape)
+        """The first elements under another shape, contiguous; without copying if the buffer is."""
+        # NumPy reshapes a column of a matrix without a copy: then its elements are not adjacent.
+        return with_rows(buffer.reshape(-1)[: prod(shape)]).reshape(shape)
 
     def sort(
         self,

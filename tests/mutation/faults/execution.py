@@ -350,4 +350,11 @@ FAULTS = (
         "for n in own)",
         (_DONATIONS,),
     ),
+    Fault(
+        "a column of a larger array is reshaped as it lies",
+        "backends/llvm/device.py",
+        "return with_rows(buffer.reshape(-1)[: prod(shape)]).reshape(shape)",
+        "return buffer.reshape(-1)[: prod(shape)].reshape(shape)",
+        ("tests/issues/test_reshapes_of_columns.py",),
+    ),
 )
