@@ -78,8 +78,8 @@ FAULTS = (
     Fault(
         "results in the memory of arguments are made in turns",
         _BUFFERS,
-        "if not whole or output.array in self.apart:",
-        "if not whole:",
+        "if not output.is_whole or output.array in self.apart:",
+        "if not output.is_whole:",
         (_TURNS, "tests/llvm/test_series.py", "tests/run/test_donations.py"),
     ),
     Fault(
