@@ -76,11 +76,19 @@ def test_there_may_be_none(scratch: Scratch) -> None:
         scratch.take(1 << 60)
 
 
+def mapped() -> int:
+    """Bytes of addresses that the process has memory at."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+
+def test_what_is_too_large_is_given_back(scratch: Scratch) -> None:
+    before = mapped()
+    scratch.done(scratch.take(2 * KEPT))
+    assert mapped() - before < KEPT
+
+
 def test_what_nobody_works_in_is_given_back(scratch: Scratch) -> None:
     """Of two pieces that are done one stays; the other one's memory may be had again."""
-
-    def mapped() -> int:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
 
     def rounds(count: int) -> None:
         for _ in range(count):

@@ -13,7 +13,7 @@ import pytest
 import accel as A
 from accel.backends.linear.items import linear
 from accel.backends.linear.turn_buffers import Given, Turns, turn_buffers
-from accel.backends.llvm.calls import write
+from accel.backends.llvm.calls import compiled, write
 from accel.backends.llvm.calls.call_text import CallText, call_text
 from accel.backends.llvm.calls.extents import extent_nests
 from accel.explanation.explain import subject
@@ -113,6 +113,18 @@ def before(xs: Vector) -> Any:
     return A.iiterate(A.length(xs), turn, (xs, xs))
 
 
+def kept_again(xs: Vector) -> Any:
+    """Two states are one array, of which a turn changes one and keeps the other."""
+
+    def turn(k: Any, state: Any) -> Any:
+        changed, kept, before = state
+        changed = A.permuteUnique(changed, lambda ix: A.just(A.index(k)), A.fill((1,), before[0] - k))
+        made = A.zipWith(lambda c, b: c * 2 - b, changed, before)
+        return made, made, kept
+
+    return A.iiterate(A.length(xs), turn, (xs, A.map(lambda x: x + 1, xs), A.map(lambda x: x - 7, xs)))
+
+
 def parts(xs: Vector) -> Any:
     """Parts whose extents a turn computes, and which have to be as long as what comes there."""
     n = A.length(xs)
@@ -145,6 +157,11 @@ def asked(xs: Vector) -> Any:
     return A.awhile(below, lambda s: A.imap(lambda ix, x: x + s[0] + ix[0] + 1, s), xs)
 
 
+def looked(xs: Vector) -> Any:
+    """Whether there is another turn says an element of the state, before the turn."""
+    return A.awhile(lambda s: A.unit(s[0] < 1000), lambda s: A.imap(lambda ix, x: x * 2 + ix[0] + s[0], s), xs)
+
+
 def nested(xs: Vector) -> Any:
     """Loops in loops, of which some have no turn."""
 
@@ -163,10 +180,12 @@ PROGRAMS = [
     rows_of_one,
     argument,
     before,
+    kept_again,
     parts,
     of_one_length,
     longer,
     asked,
+    looked,
     nested,
 ]
 
@@ -222,15 +241,76 @@ def test_an_error_in_a_later_turn_names_the_place() -> None:
             run(XS)
 
 
-def test_an_extent_that_is_another_in_a_later_turn() -> None:
-    def program(xs: Any) -> Any:
-        return A.iiterate(7, lambda k, s: A.update(s, (slice(k, k + 1),), A.fill((1,), s[0] + k)), xs)
+@pytest.mark.parametrize(
+    "part", [lambda k: slice(k, k + 1), lambda k: slice(0, A.max(1, k - 3))], ids=["beyond the end", "longer"]
+)
+def test_an_extent_that_is_another_in_a_later_turn(part: Callable[[Any], Any]) -> None:
+    def program(xs: Any, turns: Any) -> Any:
+        return A.iiterate(A.the(turns), lambda k, s: A.update(s, (part(k),), A.fill((1,), s[0] + k)), xs)
 
-    run = runN(program)
+    run, few, more = runN(program), np.array(5), np.array(7)
+    assert found_of(program, XS, few)
     for _ in range(2):
         with pytest.raises(A.AccelShapeError, match="update"):
-            run(XS)
-    np.testing.assert_array_equal(run(np.arange(8)), runN(program, backend="interpreter")(np.arange(8)))
+            run(XS, more)
+    np.testing.assert_array_equal(run(XS, few), runN(program, backend="interpreter")(XS, few))
+
+
+def test_extents_of_arguments_that_a_turn_compares() -> None:
+    def program(m: Any, xs: Any) -> Any:
+        return A.iterate(3, lambda s: A.map(lambda x: x % 1000, A.matmul(m, s)), xs)
+
+    run, square = runN(program), np.arange(36).reshape(6, 6)
+    assert found_of(program, square, XS)
+    np.testing.assert_array_equal(run(square, XS), runN(program, backend="interpreter")(square, XS))
+    for other in (square, square[:, :5], square[:5]):
+        with pytest.raises(A.AccelShapeError):
+            run(other, XS[:-1] if other is square else XS)
+
+
+def test_a_state_that_has_another_shape_after_the_first_turn() -> None:
+    def program(xs: Vector) -> Any:
+        m = A.generate((xs[0] + 3, A.length(xs)), lambda ix: ix[0] - ix[1])
+
+        def turn(k: Any, s: Any) -> Any:
+            sums = A.sum(A.imap(lambda ix, w: w * s[ix[1] % A.length(s)] + k, m))
+            return A.map(lambda x: x % 1000, sums)
+
+        return A.iiterate(5, turn, xs)
+
+    run = runN(program)
+    assert found(program)
+    for first in (3, 1, 0, 3, 8):
+        given = np.array([first, 1, 4, 1, 5, 9])
+        np.testing.assert_array_equal(run(given), runN(program, backend="interpreter")(given))
+
+
+REGULAR = [
+    one,
+    three,
+    exchanged,
+    rows,
+    rows_of_one,
+    argument,
+    before,
+    kept_again,
+    parts,
+    of_one_length,
+    asked,
+    looked,
+    nested,
+]
+
+
+@pytest.mark.parametrize("program", REGULAR)
+def test_no_call_begins_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found out of sizes is what they are."""
+    run = runN(program)
+    wanted = leaves(run(XS))
+    assert found(program)
+    monkeypatch.setattr(compiled._Listed, "__call__", None)
+    for array, expected in zip(leaves(run(XS)), wanted, strict=True):
+        np.testing.assert_array_equal(array, expected)
 
 
 def test_arguments_that_are_given_away() -> None:
@@ -241,7 +321,11 @@ def test_arguments_that_are_given_away() -> None:
 
 
 def found(program: Program) -> list[Turns]:
-    items = linear(subject(program, [XS], changed({})).staged.loops)
+    return found_of(program, XS)
+
+
+def found_of(program: Program, *arguments: Any) -> list[Turns]:
+    items = linear(subject(program, list(arguments), changed({})).staged.loops)
     return list(turn_buffers(items, frozenset(), extent_nests(items)).values())
 
 
@@ -258,6 +342,23 @@ def test_places_come_again() -> None:
     assert len(turns.adopted) == 1
     (own,) = turns.adopted
     assert all(own in turn.states for turn in turns.turns[1:])
+
+
+def test_what_is_not_made_by_a_launch_of_its_own_makes_a_turn_irregular() -> None:
+    staged = subject(one, [XS], changed({})).staged.loops
+    items = linear(staged)
+    (turns,) = found(one)
+    made = {output.array for nest in turns.nests for output in nest.outputs}
+    assert made
+    for array in made:
+        assert not turn_buffers(items, frozenset({array}), extent_nests(items))
+
+
+def test_what_asks_for_a_turn_is_launched_once() -> None:
+    (turns,) = found(looked)
+    for turn in turns.turns:
+        assert turn.asking
+        assert not {id(started.nest) for started in turn.asking} & {id(started.nest) for started in turn.launches}
 
 
 def test_the_loop_that_runs_again_reads_nothing_that_it_writes_in_the_same_launch() -> None:

@@ -33,13 +33,6 @@ FAULTS = (
         (_TURNS,),
     ),
     Fault(
-        "states are assigned one after the other",
-        _BUFFERS,
-        "self.now.update([(target, self.now[source]) for target, source in pairs])",
-        "any(self.now.update({target: self.now[source]}) for target, source in pairs)",
-        (_TURNS,),
-    ),
-    Fault(
         "what a turn computed before it asked is launched twice",
         _BUFFERS,
         "asked = self.now[condition], tuple(launches)\n                    launches = []",
@@ -76,11 +69,11 @@ FAULTS = (
         (_TURNS,),
     ),
     Fault(
-        "results in the memory of arguments are made in turns",
+        "what nests of a series make has memory for all turns",
         _BUFFERS,
         "if not output.is_whole or output.array in self.apart:",
         "if not output.is_whole:",
-        (_TURNS, "tests/llvm/test_series.py", "tests/run/test_donations.py"),
+        (_TURNS,),
     ),
     Fault(
         "turns write to what was given to the loop",
@@ -126,24 +119,10 @@ FAULTS = (
         (_TURNS,),
     ),
     Fault(
-        "what the first turn begins with stays until the loop ends",
-        _TEXT,
-        "if number == loop.again - 1:",
-        "if number < 0:",
-        (_TURNS,),
-    ),
-    Fault(
         "a loop gives what it does not refer to",
         _TEXT,
         '            writer.code.line(f"call void @Py_IncRef(ptr {buffer})")\n',
         '            writer.code.line(f"; {buffer}")\n',
-        (_TURNS,),
-    ),
-    Fault(
-        "a loop keeps its own memory",
-        _TEXT,
-        "        writer.drop(self._own)",
-        "        assert self._own is not None",
         (_TURNS,),
     ),
     Fault(
