@@ -324,7 +324,7 @@ def found(program: Program) -> list[Turns]:
     return found_of(program, XS)
 
 
-def found_of(program: Program, *arguments: Any) -> list[Turns]:
+def found_of(program: Callable[..., Any], *arguments: Any) -> list[Turns]:
     items = linear(subject(program, list(arguments), changed({})).staged.loops)
     return list(turn_buffers(items, frozenset(), extent_nests(items)).values())
 
