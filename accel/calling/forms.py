@@ -14,7 +14,7 @@ from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode
 from accel.ast.tree.types import ArrayType, require_shallow_tuples
 from accel.device_array import device_arrays
-from accel.errors import AccelTypeError, here
+from accel.errors import AccelMemoryError, AccelTypeError, here
 from accel.structure import Nested, element_arrays, has_leaves, like
 from accel.support.dataclass import frozen
 
@@ -26,8 +26,11 @@ class Shaped:
     form: Nested[ArrayType]
 
     def assemble(self, arrays: Sequence[HostArray]) -> object:
-        """Program results, one per leaf, as the user expects them."""
-        return _assembled(self.form, iter(arrays))
+        """Program results, one per leaf, as the user expects them. Raises `AccelMemoryError`."""
+        try:
+            return _assembled(self.form, iter(arrays))
+        except MemoryError as error:  # complex numbers and records are copied together from their leaves
+            raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
 
     def is_nested_as(self, given: object) -> bool:
         """Whether nested tuples have an array for each leaf, where results are assembled of these."""

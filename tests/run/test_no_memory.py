@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.opencl.backend import memory
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.protocol import HostArray
+from tests import untyped
 from tests.marks import slow
 
 XS = np.arange(1000.0)
@@ -90,6 +92,24 @@ def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Memory, "take_all", counted)
 
     assert failing.every("opencl", patch, lambda: memory(0).lots.clear()) > 3
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_complex_results_and_records(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are copied together from their leaves."""
+    numbers = np.array([1 + 2j, 3j])
+    points = np.array([(1, 2.5), (3, 4.5)], [("n", np.int64), ("x", np.float64)])
+
+    def missing(*given: object) -> HostArray:
+        raise MemoryError("injected")
+
+    for given in (numbers, points):
+        expected = untyped.run(A.reverse(A.use(given)), backend=backend).tobytes()
+        with monkeypatch.context() as without:
+            without.setattr(np, "empty", missing)
+            with pytest.raises(A.AccelMemoryError, match=r"injected\n.*test_no_memory\.py"):
+                untyped.run(A.reverse(A.use(given)), backend=backend)
+        assert untyped.run(A.reverse(A.use(given)), backend=backend).tobytes() == expected
 
 
 @slow

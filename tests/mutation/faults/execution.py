@@ -357,4 +357,11 @@ FAULTS = (
         "return buffer.reshape(-1)[: prod(shape)].reshape(shape)",
         ("tests/issues/test_reshapes_of_columns.py",),
     ),
+    Fault(
+        "what there is no memory for is an error of NumPy's",
+        "calling/forms.py",
+        "except MemoryError as error:",
+        "except RecursionError as error:",
+        ("tests/run/test_no_memory.py::test_complex_results_and_records",),
+    ),
 )

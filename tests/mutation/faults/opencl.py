@@ -109,7 +109,7 @@ FAULTS = (
         "backends/opencl/code/kernel.py",
         "((position_t){self.each} << {bits}) < {total}) ++{bits};",
         "((position_t){self.each} << {bits}) <= {total}) ++{bits};",
-        (f"{_GPU_FOLDS}::test_folds_of_rows",),
+        ("tests/opencl/test_sharing.py",),
     ),
     Fault(
         "the seed is combined on the right",
