@@ -201,8 +201,8 @@ def against_flipping(schedule: Schedule, outer: Piece, inner: Piece) -> str | No
         if outer.part is Part.STEP and inner.part is Part.STEP:
             return "a lane takes its elements in rising order"
         return _against_moving_lanes(schedule, outer.axis)
-    found = any(isinstance(loop.extent, Stream) for loop in inner.axis.loops)
-    if found and min(outer.axis.depths) < min(inner.axis.depths):
+    extents = [loop.extent for loop in inner.axis.loops if isinstance(loop.extent, Stream)]
+    if extents and any(dependence(schedule.nest)[extent.name] & outer.axis.depths for extent in extents):
         return "the inner one's extent is found out in the outer one"
     for each in carriers(schedule, outer.axis):
         if each.by(inner.axis.depths) and each.role is not Role.EXACT:

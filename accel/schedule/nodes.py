@@ -33,6 +33,7 @@ class Template(Enum):
     BLOCKS = "blocks"
     SHORT_ROWS = "short rows"
     POSITIONS = "positions"
+    INTERLEAVED = "interleaved rows"
     ROW_GROUPS = "row groups"
     TILE = "tile"
     CHAIN = "chain"

@@ -39,6 +39,7 @@ PARAMETERS = {
     "edge": 4,
     "group": 2,
     "turns": 5,
+    "segments": 4,
 }
 """Sizes at launch."""
 

@@ -233,7 +233,30 @@ def windows(rows: int = 4, columns: int = 10) -> Example:
     return lowered(program, floats(rows + 1, columns + 2), floats(2, 3))
 
 
+def segments(columns: int = 5) -> Example:
+    """Segments of rows of memory, one of them without elements, one longer than a block's lanes."""
+
+    def program(xs: Handle, lengths: Handle) -> object:
+        return A.foldSeg(A.add, 1, A.transpose(xs), lengths)
+
+    lengths = np.array([3, 0, 70, 1])
+    return lowered(program, floats(int(lengths.sum()), columns), lengths)
+
+
+def pixels(rows: int = 40) -> Example:
+    """Rows of three elements, of which each is made of all three."""
+
+    def program(xs: Handle) -> object:
+        def element(ix: Any) -> Any:  # Any: an index, and an element
+            i, c = A.unindex(ix)
+            return A.cond(c == 0, xs[i, 1] + xs[i, 2], xs[i, c] * xs[i, (c + 1) % 3])
+
+        return A.generate(A.index(rows, 3), element)
+
+    return lowered(program, floats(rows, 3))
+
+
 EXAMPLES = (
     *MAPS_AND_FOLDS, nearest, highest, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases,
-    scanned_phases, lines, windows,
+    scanned_phases, lines, windows, segments, pixels,
 )  # fmt: skip

@@ -144,6 +144,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("shared or split already", lambda: share(share(own(programs.lines(), 1)))),
     ("shared or split already", lambda: share(split(own(programs.lines(), 1), [Margin(1, 1, 1)]))),
     ("what columns share is made first", lambda: pack(share(own(programs.lines(), 1)), ["e3"], 0)),
+    ("is found out in the outer one", lambda: flip(own(programs.segments(), 1), 1)),
     ("packs come last", lambda: flip(pack(own(programs.matmul()), ["e0_l2"], 0), 0)),
 ]
 

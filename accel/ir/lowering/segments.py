@@ -46,7 +46,7 @@ def lower_fold_segments(leaf: LeafOfCluster, operation: FoldSegments, frame: Fra
         *seeds,
         *_bounds(binding, operation, traversal, outer, frame),
         *inner.needs,
-        _place(leaf.own, operation, inner, None),
+        *_place(leaf.own, operation, inner, None),
         *reads(operation.inputs, mapped, frame),
         (inner.depth, ManyToOne(state.name, elements(operation.inputs, mapped), when=inner.guard)),
         *writes(binding.arrays, traversal, frame),
@@ -80,26 +80,30 @@ def _length(operation: FoldSegments | ScanSegments) -> SegmentLength:
     return length
 
 
-def _place(own: Label, operation: FoldSegments | ScanSegments, inner: Point, guard: Guard) -> Placed:
+def _place(own: Label, operation: FoldSegments | ScanSegments, inner: Point, guard: Guard) -> list[Placed]:
     """The index of an element: those of the rows, and how far it stands behind the segment's start."""
     length = _length(operation)
     *rows, _, turn = inner.index
     before = 1 if length.longer and length.backward else 0
     outs = names.mapped_index(operation.inputs[0], own)
-    return inner.depth, _behind(
-        outs, rows, [names.segment(length)[0], turn, constant(I64, -before)][: 2 + before], guard
-    )
+    summands = [names.segment(length)[0], turn, constant(I64, -before)][: 2 + before]
+    return [(inner.depth, each) for each in _behind(outs, rows, summands, guard)]
 
 
-def _behind(outs: tuple[Stream, ...], rows: Sequence[Operand], summands: Sequence[Operand], guard: Guard) -> OneToOne:
-    """An index of rows, and of a place that is a sum."""
-    parameters = tuple([Variable(number, I64) for number in range(len(rows) + len(summands))])
+def _behind(
+    outs: tuple[Stream, ...], rows: Sequence[Operand], summands: Sequence[Operand], guard: Guard
+) -> list[OneToOne]:
+    """An index of rows, which are only named, and of a place that is a sum."""
+    parameters = tuple([Variable(number, I64) for number in range(len(summands))])
     sums: list[Compute] = []
-    for summand in parameters[len(rows) + 1 :]:
-        last = sums[-1].out if sums else parameters[len(rows)]
+    for summand in parameters[1:]:
+        last = sums[-1].out if sums else parameters[0]
         sums.append(Compute(Variable(len(parameters) + len(sums), I64), Operator.ADD, (last, summand)))
-    function = Function(parameters, Block(tuple(sums), (*parameters[: len(rows)], sums[-1].out)))
-    return OneToOne(outs, function, (*rows, *summands), guard)
+    place = OneToOne(outs[-1:], Function(parameters, Block(tuple(sums), (sums[-1].out,))), tuple(summands), guard)
+    if not rows:
+        return [place]
+    named = tuple([Variable(number, I64) for number in range(len(rows))])
+    return [OneToOne(outs[:-1], Function(named, Block((), named)), tuple(rows), guard), place]
 
 
 def lower_scan_segments(leaf: LeafOfCluster, operation: ScanSegments, frame: Frame) -> Draft:
@@ -129,7 +133,7 @@ def lower_scan_segments(leaf: LeafOfCluster, operation: ScanSegments, frame: Fra
         *_bounds(binding, operation, traversal, outer, frame),
         *inner.needs,
         *more,
-        _place(leaf.own, operation, inner, guard),
+        *_place(leaf.own, operation, inner, guard),
         *reads(operation.inputs, mapped, frame),
         (inner.depth, step),
         *((inner.depth, Write(array, place, value, inner.guard)) for array, value in pairs),
@@ -151,5 +155,5 @@ def _one_more(
     return [
         (outer.depth, OneToOne((turns,), _PLUS, (count, one), outer.guard)),
         (inner.depth, Within(keep, turn, 1 if length.backward else 0, count, inner.guard)),
-        (inner.depth, _behind(place, rows, [first, segment, turn], inner.guard)),
+        *((inner.depth, each) for each in _behind(place, rows, [first, segment, turn], inner.guard)),
     ], place

@@ -14,8 +14,21 @@ from dataclasses import replace
 
 from accel.ir import mentions
 from accel.ir.layouts import Layout, in_layouts, layout, mentioned_otherwise
-from accel.ir.nodes import Launch, Nest, Output, Program, Read, Write
+from accel.ir.nodes import (
+    Launch,
+    LoopBody,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Output,
+    Program,
+    Read,
+    Stream,
+    Write,
+)
 from accel.labelled.array import Array
+from accel.labelled.scalar import Load, Variable
 
 
 def laid_out(program: Program) -> Program:
@@ -49,7 +62,8 @@ def _order(array: Array, output: Output, maker: Nest, nests: Sequence[Nest]) -> 
         return None
     if not output.is_whole:
         return None
-    return order if _folds_along(maker, array, order[-1]) else None
+    along = order[-1]
+    return order if _folds_along(maker, array, along) or _folds_segments_along(maker, array, along) else None
 
 
 def _accesses(nest: Nest) -> Iterator[Read | Write]:
@@ -81,3 +95,30 @@ def _folds_along(maker: Nest, array: Array, along: int) -> bool:
         return False
     reads = [access for access in every if access not in own]
     return bool(reads) and all(access.index[-1] == indices[along] for access in reads)
+
+
+def _folds_segments_along(maker: Nest, array: Array, along: int) -> bool:
+    """Whether the nest makes the array of what segments come to, and all of several dimensions that it reads lies along the
+    loop of a dimension."""
+    *maps, innermost = [level.loop for level in mentions.levels(maker) if level.loop is not None]
+    if not isinstance(innermost.extent, Stream) or any(loop.states for loop in maps):
+        return False
+    indices = tuple(loop.index for loop in maps)
+    own = [access for access in _accesses(maker) if isinstance(access, Write) and access.array.label == array.label]
+    if any(access.index != indices for access in own) or not any(access.array == array for access in own):
+        return False
+    others: list[Operand | None] = [
+        access.index[-1] for access in _accesses(maker) if len(access.index) > 1 and access not in own
+    ]
+    others += [last for statement in mentions.statements(maker) for last in _loaded_at(statement)]
+    return bool(others) and all(last == indices[along] for last in others)
+
+
+def _loaded_at(statement: LoopBody) -> Iterator[Operand | None]:
+    """Where the function of a statement loads from arrays of several dimensions: the last index, if the statement gives it."""
+    if isinstance(statement, OneToOne | OneToMaybe):
+        given = dict(zip(statement.function.parameters, statement.arguments, strict=True))
+        for each in mentions.function_statements(statement.function):
+            if isinstance(each, Load) and len(each.index) > 1:
+                last = each.index[-1]
+                yield given.get(last) if isinstance(last, Variable) else last

@@ -122,7 +122,7 @@ class _Visit(Body):
         if at == len(self._schedule.pieces) or numbers in self._left:
             return
         piece = self._schedule.pieces[at]
-        extent = prod(self._size(loop, numbers) for loop in piece.axis.loops)
+        extent = prod(self._size(loop, self._around(loop, places, numbers)) for loop in piece.axis.loops)
         stride, place = prod(map(self._number, piece.inside)), places[piece.axis]
         for number in self._order(piece, -(-(extent - place) // stride)):
             self._pieces(at + 1, {**places, piece.axis: place + number * stride}, numbers)
@@ -134,9 +134,22 @@ class _Visit(Body):
                 continue
             if end > at:
                 break
-            extents = [self._size(loop, outside) for loop in axis.loops]
-            place = prod(extents) - 1 - places[axis] if axis.reverse else places[axis]
-            outside = (*outside, *_digits(place, extents))
+            outside = (*outside, *self._iteration(axis, places[axis], outside))
+        return outside
+
+    def _iteration(self, axis: Axis, place: int, outside: Numbers) -> Numbers:
+        """That of each loop of an axis at a place of the visit."""
+        extents = [self._size(loop, outside) for loop in axis.loops]
+        return _digits(prod(extents) - 1 - place if axis.reverse else place, extents)
+
+    def _around(self, loop: Loop, places: Mapping[Axis, int], outside: Numbers) -> Numbers:
+        """An iteration of the loops around one whose extent is found out there: of those that are not fixed yet, on which it
+        does not depend, the first of the part at hand."""
+        if not isinstance(loop.extent, Stream):
+            return outside
+        for axis in self._schedule.axes:
+            if len(outside) <= axis.loops[0].depth < loop.depth:
+                outside = (*outside, *self._iteration(axis, places[axis], outside))
         return outside
 
     def _order(self, piece: Piece, most: int) -> Iterable[int]:
@@ -158,7 +171,10 @@ class _Visit(Body):
 
     def _size(self, loop: Loop, numbers: Numbers) -> int:
         if isinstance(loop.extent, Stream):
-            return int(self._scopes[numbers[: loop.depth]].streams[loop.extent.name])
+            around = numbers[: loop.depth]
+            self._touch(around)
+            scope = self._scopes.get(around)
+            return 0 if scope is None else int(scope.streams[loop.extent.name])  # of what is left nothing is to come
         return self._known_size(loop.extent)
 
     def _known_size(self, extent: Extent | Constant) -> int:
@@ -249,13 +265,14 @@ class _Visit(Body):
             return Running(combine, seed)
         if each.role is Role.EXACT:
             return Unordered(combine, seed)
-        extents = [loop.extent for loop in self._loops[each.first : each.last + 1]]
-        known = [self._known_size(size) for size in extents if not isinstance(size, Stream)]
+        extents = [loop.extent for loop in self._loops[each.first + 1 : each.last + 1]]
+        # What the loops around have found out is known here.
+        known = [extent, *(self._known_size(size) for size in extents if not isinstance(size, Stream))]
         prefix = None if each.step.when is None else flow.prefixes(self._loops[each.last]).get(each.step.when.name)
         within = None if prefix is None else prefix.count
-        if not each.numbered or len(known) < len(extents) or isinstance(within, Stream):
+        if not each.numbered or len(known) <= len(extents) or isinstance(within, Stream):
             return self.folded(state)
-        count = prod(known) if extent else 0
+        count = prod(known)
         if prefix is not None and within is not None:
             count = max(0, count - prefix.first) if prefix.first else min(count, self._known_size(within))
 

@@ -19,6 +19,7 @@ from accel.schedule.templates.chain import chain
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
+from accel.schedule.templates.cpu.interleaved import interleaved
 from accel.schedule.templates.cpu.packed_folds import packed_folds
 from accel.schedule.templates.cpu.positions import positions
 from accel.schedule.templates.cpu.strips import lines, strips, suits_all
@@ -26,6 +27,7 @@ from accel.schedule.templates.derive import (
     by_blocks,
     by_column_scans,
     by_columns,
+    by_interleaved,
     by_positions,
     by_row_groups,
     by_short_rows,
@@ -133,7 +135,9 @@ def _before_rows(nest: Nest, by_rows: Schedule, in_tiles: Tile | None) -> Iterat
 
 
 def _over_positions(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
-    """Rows, but in lanes over the positions of all of them."""
+    """Rows, but in lanes over them, or over the positions of all of them."""
+    if _in_lanes(by_rows) and (rows_in_lanes := interleaved(nest)) is not None:
+        yield Way((by_interleaved(nest, rows_in_lanes),), rows_in_lanes)
     if _in_lanes(by_rows) and (found := positions(nest)) is not None:
         yield Way((by_positions(nest, found),), found)
 

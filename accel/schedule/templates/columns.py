@@ -53,7 +53,8 @@ class Columns:
     states are folded in each lane by itself. last: the innermost map loop, whose statements are those of each lane; `lanes`
     itself, unless loops were exchanged. longest: how many elements a fold may have, if rows of more are as fast. across: rows
     of memory stream by, whatever `longest` says. positions: the folds that stand for several loops of the nest. `lanes` may
-    have states, which fold what columns come to; then it is the outermost loop.
+    have states, which fold what columns come to; then it is the outermost loop. Where segments are folded, the loop over these
+    is one of `outer`: all columns have the same ones.
     """
 
     outer: tuple[For, ...]
@@ -67,6 +68,11 @@ class Columns:
     def visited(self, fold: For) -> tuple[For, ...]:
         """The nest's loops for which a fold stands, outermost first."""
         return next((each.loops for each in self.positions if each.index == fold.index), (fold,))
+
+    @property
+    def segments(self) -> bool:
+        """Whether a fold is that of a segment: the loops around it find out how many elements it has."""
+        return not all(is_known(loop.extent) for fold in self.folds for loop in self.visited(fold))
 
     def varying(self) -> frozenset[str]:
         """The streams that differ between lanes; what is folded does."""
@@ -82,9 +88,10 @@ def columns(nest: Nest) -> Columns | None:
     around, folds = loops[:maps], tuple(loops[maps:])
     if not around or not folds or nest.counts or nest.in_place:
         return None
-    if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
+    if not all(map(_is_upward, around)) or any(loop.body.after for loop in around[:-1]):
         return None
-    if any(loop.body.after for loop in around[:-1]):
+    found_out = not all(map(_is_upward, folds))
+    if found_out and (len(folds) > 1 or folds[0].direction is not LoopDirection.UP or around[0].states):
         return None
     merged = in_one_loop(around[-1], folds)
     if merged is None:
@@ -101,6 +108,8 @@ def columns(nest: Nest) -> Columns | None:
             break
         last = around[-1]
         reading = _reading(around[place], last, folds)
+        if found_out and not (reading and reading.across and _shares_segments(around[place], last, folds)):
+            continue
         if reading is not None and not (reading.across and reading.beside):
             if not reading.across and any(map(in_order, folds[-1].states)):
                 return None
@@ -110,6 +119,17 @@ def columns(nest: Nest) -> Columns | None:
             outer, across = (*around[:place], *around[place + 1 :]), reading.across and not around[place].states
             return Columns(outer, around[place], last, folds, longest, across, positions)
     return None
+
+
+def _is_upward(loop: For) -> bool:
+    """Whether a loop runs upwards, so often as is known at launch."""
+    return loop.direction is LoopDirection.UP and is_known(loop.extent)
+
+
+def _shares_segments(loop: For, last: For, folds: Sequence[For]) -> bool:
+    """Whether all iterations of a loop, which is not that over the segments, fold the same ones."""
+    varying = dependent([loop.index.name], last.body)
+    return not any(isinstance(each.extent, Stream) and each.extent.name in varying for each in folds)
 
 
 def widths(found: Columns) -> list[int]:

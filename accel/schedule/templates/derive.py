@@ -18,6 +18,7 @@ from accel.schedule.rules import flatten, flip, keep, kind, named, original, pac
 from accel.schedule.templates.blocks import Across, Blocks
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.cpu.interleaved import Interleaved
 from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.rows import CHUNK, kept_in_lanes
@@ -34,7 +35,7 @@ EDGE = Parameter("edge")
 """Of a block that is transposed."""
 
 GROUP = Parameter("group")
-"""Rows that are folded together."""
+"""Rows that are folded, or computed, together."""
 
 
 def by_tiles(nest: Nest, found: Tile) -> Schedule:
@@ -118,6 +119,13 @@ def by_positions(nest: Nest, found: Positions) -> Schedule:
     for _ in found.loops[1:]:
         schedule = flatten(schedule, 0)
     return named(_kinds(subdivide(schedule, 0, CHUNK)), Template.POSITIONS)
+
+
+def by_interleaved(nest: Nest, found: Interleaved) -> Schedule:
+    """A vector of rows innermost, each in a lane; what their columns come to is interleaved."""
+    row = len(found.loops) - 2
+    schedule = subdivide(original(nest), row, GROUP)
+    return named(_kinds(flip(schedule, row + 1)), Template.INTERLEAVED)
 
 
 def by_row_groups(nest: Nest, found: RowGroups) -> Schedule:

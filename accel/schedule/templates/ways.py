@@ -20,6 +20,7 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.cpu.interleaved import Interleaved
 from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.row_groups import RowGroups
@@ -37,7 +38,9 @@ class Parts:
     rooms: Mapping[Array, tuple[Extent, ...]] = field(hash=False)
 
 
-Finding: TypeAlias = Union[Tile, Blocks, Positions, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies, Parts]
+Finding: TypeAlias = Union[
+    Tile, Blocks, Interleaved, Positions, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies, Parts
+]
 """What a template found in a nest."""
 
 

@@ -7,12 +7,13 @@ or stands here with one more dimension, of one element (`calls/in_place.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.checks import Checks
+from accel.backends.llvm.emit.lanes.interleaving import interleaved_lanes
 from accel.backends.llvm.emit.lanes.masked import lane_by_lane, masked_load, masked_store, suffix
 from accel.backends.llvm.emit.lanes.narrow_gathers import gathered, gathered_from, gathers_words
 from accel.backends.llvm.emit.lanes.packing import by_table, in_pieces, packed, set_lanes, store_pieces
@@ -56,12 +57,15 @@ class Memory(Checks):
 
     def __init__(self, view: FrameView, writer: Writer, leave: str, sites: list[Site] | None) -> None:
         super().__init__(view, writer, leave, sites)
+        self.rows_of: Mapping[Array, int] = {}
+        """How many elements rows of arrays have, which lie one behind the other, where that is known."""
         self._true: str | None = None
         self._ahead: Ahead | None = None
 
     def with_writer(self, writer: Writer) -> Memory:
         """The same function's accesses in another number of lanes."""
         other = Memory(self.view, writer, self._leave, self._sites)
+        other.rows_of = self.rows_of
         self._others.append(other)
         return other
 
@@ -144,6 +148,8 @@ class Memory(Checks):
 
     def _step(self, array: Array, index: Sequence[Value]) -> int:
         """How many elements it is in memory from lane to lane; `ANY` if that is not known, or a gather is faster."""
+        if array in self.rows_of and self._is_row(index[:-1]) and self._writer.is_uniform(index[-1]):
+            return self.rows_of[array]
         if (step := self.view.frame.step(array)) != ANY:
             return step if self._is_row(index[:-1]) else ANY
         return step_of(index[-1]) if all(map(self._writer.is_uniform, index[:-1])) else ANY
@@ -272,6 +278,20 @@ class Memory(Checks):
             self._store_packed(kind, text, self.address(array, index), mask)
         else:
             self._scatter(kind, text, self._addresses(array, index), mask)
+
+    def write_rows(self, array: Array, index: Sequence[Value], columns: Sequence[Value], rest: str | None) -> None:
+        """Stores neighbouring rows, of which each column is a vector, from the element at `index` on; only the first `rest` of
+        them, if that is said."""
+        writer, kind, code = self._writer, array.element, self.routine.code
+        texts = [to_memory(writer.code, kind, writer.every(value)) for value in columns]
+        address, count = self.address(array, index), len(columns)
+        elements = None if rest is None else code.emit(f"mul i64 {rest}, {count}")
+        for number, text in enumerate(interleaved_lanes(writer.code, memory_type(kind), texts)):
+            mask, before = None, number * writer.lanes
+            if elements is not None:
+                mask = writer.first_lanes(code.emit(f"sub i64 {elements}, {before}"))
+            place = code.emit(f"getelementptr i8, ptr {address}, i64 {before * kind.bytes}")
+            self._store_row(kind, text, place, mask)
 
     def _store_row(self, kind: ScalarType, text: str, address: str, mask: str | None) -> None:
         code = self._writer.code

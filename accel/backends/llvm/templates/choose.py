@@ -13,9 +13,11 @@ from accel.backends.llvm.templates.chain import chained
 from accel.backends.llvm.templates.column_scans import ScanStrips
 from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.copies import copied
+from accel.backends.llvm.templates.interleaved import InterleavedLoops
 from accel.backends.llvm.templates.positions import PositionLoops
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
+from accel.backends.llvm.templates.strips.segments import SegmentStrips
 from accel.backends.llvm.templates.strips.windows import WindowStrips
 from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.errors import AccelInternalError
@@ -25,6 +27,7 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.cpu.interleaved import Interleaved
 from accel.schedule.templates.cpu.positions import Positions
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
@@ -41,6 +44,9 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             assert text.plan.vector is not None
             loops = BandLoops if runs_in_bands(finding) else BlockLoops
             return [loops(text, finding, text.plan.vector.lanes)]
+        case Interleaved():
+            assert text.plan.vector is not None
+            return [InterleavedLoops(text, finding, text.plan.vector.lanes)]
         case Positions():
             assert text.plan.vector is not None
             return [PositionLoops(text, finding, text.plan.vector.lanes)]
@@ -49,6 +55,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():
+            if finding.segments:
+                return [SegmentStrips(text, finding)]
             if finding.lanes.states:
                 return [WindowStrips(text, finding)]
             strips = [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
@@ -67,7 +75,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
 
 def in_one_module(text: NestText, finding: Finding) -> Sequence[Alternative]:
     """The same for code that is compiled late itself: without what is compiled later than that."""
-    return [each for each in alternatives(text, finding) if not isinstance(each, WindowStrips)]
+    return [each for each in alternatives(text, finding) if not isinstance(each, WindowStrips | SegmentStrips)]
 
 
 def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative]:
@@ -77,7 +85,17 @@ def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative
             return [chained(text, finding)]
         case Copies():
             return [copied(text, finding)]
-        case Tile() | Blocks() | Positions() | RowGroups() | ShortRows() | Columns() | ColumnScans() | Parts():
+        case (
+            Tile()
+            | Blocks()
+            | Interleaved()
+            | Positions()
+            | RowGroups()
+            | ShortRows()
+            | Columns()
+            | ColumnScans()
+            | Parts()
+        ):
             return alternatives(text, finding)
         case _:
             assert_never(finding)

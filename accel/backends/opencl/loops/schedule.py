@@ -133,8 +133,8 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
             return chain_in_groups(scaffold, around(nest), flat(nest, first.pieces[0].axis), first, 0)
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
-            | Template.SHORT_ROWS | Template.POSITIONS | Template.ROW_GROUPS | Template.TILE | Template.COPIES
-            | Template.LANE_ROWS | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PACKED_TILES
+            | Template.SHORT_ROWS | Template.POSITIONS | Template.INTERLEAVED | Template.ROW_GROUPS | Template.TILE
+            | Template.COPIES | Template.LANE_ROWS | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PACKED_TILES
             | Template.PATCHES | Template.LINES
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")

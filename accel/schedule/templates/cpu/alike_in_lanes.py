@@ -52,7 +52,7 @@ def _branches(statement: Statement) -> bool:
         case Compute(out, operator):
             return out.type is I64 and operator in _BENDS
         case Load():
-            return False
+            return statement.may_fail
         case If() | While():
             return True
         case _:
@@ -60,10 +60,9 @@ def _branches(statement: Statement) -> bool:
 
 
 def _is_alike(statement: Compute | Load, known: Set[Variable]) -> bool:
-    """Whether a statement computes the same in all lanes, or loads what is there, given what is the same."""
+    """Whether a statement computes or loads the same in all lanes, given what is the same."""
     operands = statement.arguments if isinstance(statement, Compute) else statement.index
-    there = isinstance(statement, Compute) or statement.inside
-    return there and all(operand in known for operand in operands if isinstance(operand, Variable))
+    return all(operand in known for operand in operands if isinstance(operand, Variable))
 
 
 def _parts(statement: LoopBody, varying: Set[str]) -> tuple[OneToOne | None, LoopBody]:

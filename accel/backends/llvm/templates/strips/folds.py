@@ -26,7 +26,7 @@ FEW_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class Rows:
     """Iterations start, start + step, … below `end` of a loop of folds; `places`: the row in which each state takes them in.
 
     `following`: the first iteration of those that are taken next; None if nothing is asked for ahead.
@@ -124,7 +124,7 @@ class StripText(StripStatements):
             self._runs(loop, scope, (low, high), own, run)
             return
         if not ordered:
-            self._chain(_Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}, high))
+            self._chain(Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}, high))
             return
         if self._can_be_few(loop, own):
             count = code.emit(f"sub i64 {high}, {low}")
@@ -156,7 +156,7 @@ class StripText(StripStatements):
                     places = {fold.state.name: row if fold.width > 1 else "0" for fold in own}
                     begin = code.emit(f"add i64 {start}, {lane}")
                     following = code.emit(f"add i64 {start}, {later}")
-                    self._chain(_Rows(loop, scope, begin, end, ordered[0].width, places, following))
+                    self._chain(Rows(loop, scope, begin, end, ordered[0].width, places, following))
             for fold in ordered:
                 fold.push()
         for fold in ordered:
@@ -168,7 +168,7 @@ class StripText(StripStatements):
         in_order = [fold for fold in own if fold.run is not None]
         with routine.count(low, high, run) as start:
             end = routine.least(routine.code.emit(f"add i64 {start}, {run}"), high)
-            self._chain(_Rows(loop, scope, start, end, 1, {fold.state.name: "0" for fold in own}, end))
+            self._chain(Rows(loop, scope, start, end, 1, {fold.state.name: "0" for fold in own}, end))
             for fold in in_order:
                 fold.push()
         for fold in in_order:
@@ -217,7 +217,7 @@ class StripText(StripStatements):
         for fold in own:
             fold.join_halves(groups)
 
-    def _chain(self, rows: _Rows) -> None:
+    def _chain(self, rows: Rows) -> None:
         """The iterations of one lane of a block, or of all that is folded in any order."""
         routine, code = self.strip.routine, self.strip.routine.code
         position = routine.slot("i64")
@@ -237,9 +237,9 @@ class StripText(StripStatements):
         position = routine.slot("i64")
         routine.store("i64", start, position)
 
-        def rows(lane: str) -> _Rows:
+        def rows(lane: str) -> Rows:
             places = {fold.state.name: lane if fold.width > 1 else "0" for fold in own}
-            return _Rows(loop, scope, start, end, width, places)
+            return Rows(loop, scope, start, end, width, places)
 
         if loop.body.loop is None and self._together > 1:
             group = width * self._together
@@ -258,7 +258,7 @@ class StripText(StripStatements):
             if fold.width > 1:
                 fold.join_halves(present)
 
-    def _together_at(self, rows: _Rows, first: str, together: int, fresh: str) -> None:
+    def _together_at(self, rows: Rows, first: str, together: int, fresh: str) -> None:
         """Iterations whose elements join the same lane, one after the other; there is nothing in it yet where `fresh` holds."""
         code, inner = self.strip.routine.code, rows.loop.body.loop
         if inner is not None:
@@ -267,7 +267,7 @@ class StripText(StripStatements):
         others = [code.emit(f"add i64 {first}, {turn * rows.step}") for turn in range(1, together)]
         self._innermost(rows, [first, *others], fresh, self._next(rows, first, together))
 
-    def _next(self, rows: _Rows, first: str, together: int) -> list[str]:
+    def _next(self, rows: Rows, first: str, together: int) -> list[str]:
         """The iterations that are taken next, if rows are asked for ahead: as soon as those before them are read."""
         code = self.strip.routine.code
         if self._far is None or rows.following is None or together < self._together:
@@ -277,7 +277,7 @@ class StripText(StripStatements):
         start = code.emit(f"select i1 {more}, i64 {beyond}, i64 {rows.following}")
         return [code.emit(f"add i64 {start}, {turn * rows.step}") for turn in range(together)]
 
-    def _ask_ahead(self, rows: _Rows, some: Sequence[str], vector: str) -> None:
+    def _ask_ahead(self, rows: Rows, some: Sequence[str], vector: str) -> None:
         """Asks for what a vector reads in some iterations, so that it is there when they are taken."""
         loop, memory = rows.loop, self.strip.memory
         known = {**rows.scope.made, self._lanes.index.name: self.position(vector)}
@@ -289,7 +289,7 @@ class StripText(StripStatements):
                 if read.when is None and all(stream.name in made for stream in streams):
                     memory.ask_ahead(read.array, Streams(memory, made).values(read.index))
 
-    def _innermost(self, rows: _Rows, some: Sequence[str], fresh: str, ahead: Sequence[str]) -> None:
+    def _innermost(self, rows: Rows, some: Sequence[str], fresh: str, ahead: Sequence[str]) -> None:
         loop = rows.loop
         statements = [*loop.body.before, *loop.body.after]
         varying = [statement for statement in statements if self.varies(statement)]
@@ -305,7 +305,7 @@ class StripText(StripStatements):
             for name, place in rows.places.items():
                 self.folds[name].hold(held[name], vector, place)
 
-    def _around(self, rows: _Rows, inner: For, row: str, fresh: str) -> None:
+    def _around(self, rows: Rows, inner: For, row: str, fresh: str) -> None:
         """One iteration of a loop of folds around another."""
         scope = self.before(rows.loop.body, self.at(rows.loop, rows.scope, row))
         extent = self.strip.writer.one(Streams(self.strip.memory, dict(scope.made)).value(inner.extent))

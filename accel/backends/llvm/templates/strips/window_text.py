@@ -36,7 +36,7 @@ Leaves: TypeAlias = Mapping[str, Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Here:
+class Here:
     """Where statements are written: what is the same for all columns; some vectors of these, by their first columns, each with
     the streams that are known in it; which lanes are columns (None: all); where the block of 4096 columns begins."""
 
@@ -90,8 +90,12 @@ class WindowText(StripStatements):
 
     def write(self, indices: Sequence[str], first: str, end: str, columns: str) -> None:
         """The columns first .. end-1 of a row of so many columns. indices: of the loops around."""
+        self.strips(self.scope(indices), first, end, columns)
+
+    def strips(self, scope: Scope, first: str, end: str, columns: str) -> None:
+        """The same in the loops around, of which the scope has the streams."""
         routine, code, lanes = self.strip.routine, self.strip.routine.code, self.strip.writer.lanes
-        here = self._here(indices)
+        here = Here(scope, [], [{}])
         if self._masks:
             self._up_to(here, first, end)
             return
@@ -103,9 +107,9 @@ class WindowText(StripStatements):
     def fold(self, first: str, end: str, start: str) -> None:
         """The columns first .. end-1 of the outermost loop, whose states take in what they come to; the block of 4096 columns
         begins at `start`."""
-        self._up_to(replace(self._here([]), start=start), first, end)
+        self._up_to(Here(self.scope([]), [], [{}], start=start), first, end)
 
-    def _up_to(self, here: _Here, first: str, end: str) -> None:
+    def _up_to(self, here: Here, first: str, end: str) -> None:
         """These columns, of which the last ones are masked where they are no whole vector."""
         routine, code, lanes = self.strip.routine, self.strip.routine.code, self.strip.writer.lanes
         position = self._whole(here, first, end)
@@ -116,14 +120,14 @@ class WindowText(StripStatements):
             mask = self.strip.writer.first_lanes(code.emit(f"sub i64 {end}, {rest}"))
             self._run(replace(here, vectors=[rest], mask=mask), self._columns.last, [{}])
 
-    def _here(self, indices: Sequence[str]) -> _Here:
-        """In the loops around, at these indices: no vector yet, of the one which will be written."""
+    def scope(self, indices: Sequence[str]) -> Scope:
+        """What is known in the loops around, at these indices."""
         last = self._columns.last
         scope = self.within(self._columns.outer, last, Streams(self.strip.memory, {}), indices)
         scope = self.uniform(last.body.before, scope)
-        return _Here(self.with_reciprocals(scope), [], [{}])
+        return self.with_reciprocals(scope)
 
-    def _whole(self, here: _Here, first: str, end: str) -> str:
+    def _whole(self, here: Here, first: str, end: str) -> str:
         """As many columns from the first one on as fill vectors side by side; where the next one's number stands."""
         routine, code, count = self.strip.routine, self.strip.routine.code, self._together
         lanes, position = self.strip.writer.lanes, routine.slot("i64")
@@ -134,7 +138,7 @@ class WindowText(StripStatements):
                 self._run(replace(here, vectors=vectors, known=[{}] * count), self._columns.last, [{}] * count)
         return position
 
-    def _run(self, here: _Here, loop: For, held: Sequence[Leaves]) -> Sequence[Leaves]:
+    def _run(self, here: Here, loop: For, held: Sequence[Leaves]) -> Sequence[Leaves]:
         """One iteration of a loop, whose index is known: what its states come to, with what is held of them."""
         level = loop.body
         found = [{name: list(values) for name, values in leaves.items()} for leaves in held]
@@ -151,7 +155,7 @@ class WindowText(StripStatements):
         return found
 
     def _in_lanes(
-        self, here: _Here, statements: Sequence[LoopBody], held: Sequence[dict[str, list[Value]]]
+        self, here: Here, statements: Sequence[LoopBody], held: Sequence[dict[str, list[Value]]]
     ) -> Sequence[Mapping[str, Value]]:
         """Statements that differ between columns, which step what is held. Gives what is known then."""
         return [
@@ -171,14 +175,14 @@ class WindowText(StripStatements):
 
     # Folds.
 
-    def _fold(self, loop: For, here: _Here) -> Sequence[Leaves]:
+    def _fold(self, loop: For, here: Here) -> Sequence[Leaves]:
         """All elements of a loop."""
         counts = [self._counts.get(each.index.name, 0) for each in self._columns.visited(loop)]
         if all(counts):
             return self._written(loop, here, prod(counts))
         return self._ordered(loop, here) if self._width(loop) > 1 else self._chain(loop, here, "0", 1)
 
-    def _written(self, loop: For, here: _Here, count: int) -> Sequence[Leaves]:
+    def _written(self, loop: For, here: Here, count: int) -> Sequence[Leaves]:
         """So many elements, each in a lane of its own."""
 
         def subtree(lane: int, step: int) -> Sequence[Leaves]:
@@ -190,7 +194,7 @@ class WindowText(StripStatements):
 
         return subtree(0, 1)
 
-    def _ordered(self, loop: For, here: _Here) -> Sequence[Leaves]:
+    def _ordered(self, loop: For, here: Here) -> Sequence[Leaves]:
         """Elements of an order's lanes: subtrees of some lanes, then what these come to."""
         routine, code = self.strip.routine, self.strip.routine.code
         width, at_once, numbers = self._width(loop), self._at_once[loop.index], range(len(here.vectors))
@@ -230,7 +234,7 @@ class WindowText(StripStatements):
             for one, two in zip(left, right, strict=True)
         ]
 
-    def _chain(self, loop: For, here: _Here, start: str, step: int) -> Sequence[Leaves]:
+    def _chain(self, loop: For, here: Here, start: str, step: int) -> Sequence[Leaves]:
         """Elements start, start + step, …: a lane of the order, or all that is folded in any order."""
         lanes = [
             {state.name: Lane(self.strip, self._folds[state.name].nothing()) for state in loop.states}
@@ -246,7 +250,7 @@ class WindowText(StripStatements):
                     lane[name].put(values)
         return held()
 
-    def _stepped(self, loop: For, here: _Here, element: str, held: Sequence[Leaves]) -> Sequence[Leaves]:
+    def _stepped(self, loop: For, here: Here, element: str, held: Sequence[Leaves]) -> Sequence[Leaves]:
         """What a loop's states come to by one more element; or by the first one, where nothing is held."""
         return self._run(replace(here, scope=self.at(loop, here.scope, element)), loop, held)
 

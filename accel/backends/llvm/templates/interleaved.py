@@ -1,0 +1,141 @@
+"""Maps of rows of two to four elements, in lanes over the rows: what columns come to is interleaved, and stored in vectors.
+
+The code is compiled for each number of columns, when a call first has such rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.emit.writer import Writer
+from accel.backends.llvm.loops.chunks import leave_if_failed
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.templates.launch import launch
+from accel.backends.llvm.text.late import Late
+from accel.backends.llvm.text.routine import Routine
+from accel.errors import AccelInternalError
+from accel.ir.nodes import Write
+from accel.schedule.templates.cpu.interleaved import LEAST, MOST, Interleaved, side_by_side
+
+FEWEST = 512
+"""Elements below which rows take no more than some microseconds longer, so that it is not worth to compile more code."""
+
+
+class InterleavedLoops:
+    """One nest in lanes over rows: an `Alternative` to its rows."""
+
+    def __init__(self, text: NestText, found: Interleaved, lanes: int) -> None:
+        """`lanes` of the vectors in which the nest's statements are computed."""
+        self._text, self._found, self._lanes = text, found, lanes
+        self._late = Late(f"{text.name}_interleaved", MOST - LEAST + 1, self._routines)
+
+    def applies(self, levels: Levels) -> str:
+        """Whether rows are as short, there are enough side by side, and they lie one behind the other: an i1."""
+        code, found = levels.routine.code, self._found
+        columns, count = levels.extent(found.columns), levels.extent(found.lanes)
+        few = code.emit(f"icmp ule i64 {code.emit(f'sub i64 {columns}, {LEAST}')}, {MOST - LEAST}")
+        result = code.emit(f"and i1 {few}, {code.emit(f'icmp sge i64 {count}, {self._lanes}')}")
+        result = code.emit(f"and i1 {result}, {code.emit(f'icmp sge i64 {self._total(levels)}, {FEWEST}')}")
+        for array in found.rows:
+            whole = code.emit(f"mul i64 {columns}, {array.element.bytes}")
+            stride = levels.view.stride(array, len(array.shape) - 2)
+            result = code.emit(f"and i1 {result}, {code.emit(f'icmp eq i64 {stride}, {whole}')}")
+        return result
+
+    def run(self, levels: Levels) -> None:
+        """All rows."""
+        self._text.routines.append(self._late.found())
+        self._text.late.append(self._late)
+        code, found = levels.routine.code, self._found
+        number = code.emit(f"sub i64 {levels.extent(found.columns)}, {LEAST}")
+        function = self._late.address(levels.routine, number)
+        parts = code.parts(levels.extent(found.lanes), str(self._lanes))
+        for loop in found.loops[:-2]:
+            parts = code.emit(f"mul i64 {parts}, {levels.extent(loop)}")
+        launch(self._text, levels, function, parts, self._total(levels), self._lanes * MOST)
+
+    def _total(self, levels: Levels) -> str:
+        total = "1"
+        for loop in self._found.loops:
+            total = levels.routine.code.emit(f"mul i64 {total}, {levels.extent(loop)}")
+        return total
+
+    def _routines(self, number: int) -> Sequence[Routine]:
+        """`@<name>_interleaved(frame, low, high)`: some vectors of rows, of `LEAST` and `number` columns."""
+        routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
+        levels, code = Levels(self._text, routine, "ret void"), routine.code
+        leave_if_failed(levels)
+        rows = _Rows(levels, self._found, self._lanes, LEAST + number)
+        count = levels.extent(self._found.lanes)
+        vectors = code.parts(count, str(self._lanes))
+        first, position = routine.slot("i64"), routine.slot("i64")
+        number_of_first = code.emit(f"udiv i64 %low, {vectors}")
+        routine.store("i64", code.emit(f"urem i64 %low, {vectors}"), first)
+        routine.store("i64", number_of_first, position)
+        with routine.count("%low", "%high"):
+            vector, around = routine.load("i64", first), routine.load("i64", position)
+            start = code.emit(f"mul i64 {vector}, {self._lanes}")
+            rows.enter(around)
+            rest = code.emit(f"sub i64 {count}, {start}")
+            whole, part, after = routine.label(), routine.label(), routine.label()
+            routine.branch(code.emit(f"icmp sge i64 {rest}, {self._lanes}"), whole, part)
+            routine.place(whole)
+            rows.vector(start, None)
+            routine.jump(after)
+            routine.place(part)
+            rows.vector(start, rest)
+            routine.jump(after)
+            routine.place(after)
+            following = code.emit(f"add i64 {vector}, 1")
+            ends = code.emit(f"icmp eq i64 {following}, {vectors}")
+            routine.store("i64", code.emit(f"select i1 {ends}, i64 0, i64 {following}"), first)
+            routine.store("i64", code.emit(f"add i64 {around}, {code.emit(f'zext i1 {ends} to i64')}"), position)
+        code.line("ret void")
+        levels.memory.close()
+        return [routine]
+
+
+class _Rows:
+    """Writes vectors of rows of so many columns."""
+
+    def __init__(self, levels: Levels, found: Interleaved, lanes: int, count: int) -> None:
+        self._levels, self._found, self._count = levels, found, count
+        self._writer = Writer(levels.routine.code, lanes)
+        self._memory: Memory = levels.memory.with_writer(self._writer)
+        self._memory.rows_of = dict.fromkeys(found.rows, count)
+        self._statements = side_by_side(found, count)
+        self._outer: dict[str, Value] = {}
+
+    def enter(self, number: str) -> None:
+        """The loops around the lanes, in an iteration of them all."""
+        code, self._outer = self._levels.routine.code, dict(self._levels.streams.made)
+        loops = self._found.loops[:-2]
+        for loop in reversed(loops):
+            extent = self._levels.extent(loop)
+            alone = loop is loops[0]
+            self._outer[loop.index.name] = Uniform(number if alone else code.emit(f"urem i64 {number}, {extent}"), I64)
+            number = number if alone else code.emit(f"udiv i64 {number}, {extent}")
+
+    def vector(self, start: str, rest: str | None) -> None:
+        """The rows from `start` on: a vector of them, or the last ones, so many."""
+        writer, lanes = self._writer, self._found.lanes
+        streams = Streams(self._memory, self._outer | {lanes.index.name: Progression(start, 1)})
+        statements = Statements(writer, self._memory, streams, _no_step)
+        mask, writes = None if rest is None else writer.first_lanes(rest), list[Write]()
+        for statement in self._statements:
+            if not isinstance(statement, Write):
+                statements.masked(statement, mask)
+                continue
+            writes.append(statement)
+            if len(writes) == self._count:
+                values = [streams.value(write.value) for write in writes]
+                self._memory.write_rows(statement.array, streams.values(writes[0].index), values, rest)
+                writes = []
+
+
+def _no_step(*_: object) -> tuple[Sequence[Value], Sequence[Value]]:
+    raise AccelInternalError("the loops have no states")

@@ -1,0 +1,207 @@
+"""Maps of rows of two to four elements, such as points, pairs and pixels: a lane for each row, which has its elements.
+
+In: a nest. Out: an `Interleaved`, or None; and the statements for a number of columns. Each column has its own, in which its
+index is a number, so that what is chosen by that is decided; what columns share is computed once. What neighbouring rows come
+to is put between each other in registers, which is the backend's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64, ScalarType
+from accel.ir import flow, mentions
+from accel.ir.indices import Indices
+from accel.ir.nodes import For, LoopBody, Nest, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.ir.positions import merging
+from accel.ir.work import element_work
+from accel.labelled import programs, rewrite, scalar
+from accel.labelled.array import Array, Extent
+from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable, constant
+from accel.labelled.work import INSTRUCTIONS
+from accel.schedule.flat import flat_loops
+from accel.schedule.templates.cpu.positions import extents
+from accel.support.dataclass import dataclass
+
+LEAST, MOST = 2, 4
+"""Columns of the rows that are written so."""
+
+LONGEST = 200
+"""Instructions of a column, about: compilers take long for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved:
+    """loops: all, outermost first: that of the columns is the last one, and the one around it runs in lanes. statements: those
+    of the innermost one. rows: the arrays whose rows are as long as those of the nest."""
+
+    loops: tuple[For, ...]
+    statements: tuple[LoopBody, ...]
+    rows: tuple[Array, ...]
+
+    @property
+    def lanes(self) -> For:
+        """The loop whose iterations are lanes."""
+        return self.loops[-2]
+
+    @property
+    def columns(self) -> For:
+        """The innermost loop."""
+        return self.loops[-1]
+
+
+def interleaved(nest: Nest) -> Interleaved | None:
+    """The nest in lanes of rows, if it is a map that chooses by columns, or reads components of rows."""
+    loops = flat_loops(nest)
+    if loops is None or loops[-1].body.loop is not None or any(True for _ in mentions.states(nest)):
+        return None
+    statements, columns = (*loops[-1].body.before, *loops[-1].body.after), loops[-1]
+    if not all(isinstance(s, OneToOne | Remap | Read | Write) and s.when is None for s in statements):
+        return None
+    own = (loops[-2].index, columns.index)
+    written = [s for s in statements if isinstance(s, Write)]
+    if any(s.index[-2:] != own or _mentions(s.index[:-2], own) for s in written) or merging(nest, loops) == 0:
+        return None
+    (known,) = extents([columns])
+    if element_work(statements, INSTRUCTIONS) > LONGEST:
+        return None
+    if not (any(map(_chooses, statements)) if known.variable is not None else LEAST <= known.offset <= MOST):
+        return None
+    every = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
+    rows = tuple([array for array in every if len(array.shape) > 1 and array.shape[-1] == known])
+    return Interleaved(tuple(loops), statements, rows)
+
+
+def _mentions(some: Sequence[Operand], indices: Sequence[Stream]) -> bool:
+    return any(operand in indices for operand in some)
+
+
+def _chooses(statement: LoopBody) -> bool:
+    """Whether a statement reads one component of rows, or compares or divides by so small a number."""
+    if isinstance(statement, Read):
+        return len(statement.index) > 1 and isinstance(statement.index[-1], Constant)
+    if not isinstance(statement, OneToOne):
+        return False
+    return any(map(_chooses_inside, mentions.function_statements(statement.function)))
+
+
+def _chooses_inside(statement: scalar.Statement) -> bool:
+    match statement:
+        case Load(index=index):
+            return len(index) > 1 and isinstance(index[-1], Constant)
+        case Compute(_, Operator.EQ | Operator.MOD | Operator.REM, (_, Constant() as number)):
+            return number.type is I64 and abs(int(number.value)) <= MOST
+        case _:
+            return False
+
+
+# The statements.
+
+
+def side_by_side(found: Interleaved, count: int) -> tuple[LoopBody, ...]:
+    """The statements of all columns, so many, at one iteration of the loops around. Each is written at a number."""
+    text, indices = _Columns(found, count), Indices(found.loops, {len(found.loops) - 1: (0, count - 1)})
+    made = [each for statement in found.statements for each in text.of(statement)]
+    return _live([indices.simplified(each) for each in made])
+
+
+def _live(statements: Sequence[LoopBody]) -> tuple[LoopBody, ...]:
+    """Without what nobody needs; checks stay."""
+    needed, kept = set[Stream](), list[LoopBody]()
+    for statement in reversed(statements):
+        if isinstance(statement, Write | Remap) or any(stream in needed for stream in flow.made(statement)):
+            needed.update(flow.needed(statement))
+            kept.append(statement)
+    return tuple(reversed(kept))
+
+
+class _Columns:
+    """Statements for so many columns: what each stream is in each of them."""
+
+    def __init__(self, found: Interleaved, count: int) -> None:
+        self._count = count
+        self._size = extents(found.loops[-1:])[0]
+        numbers = [constant(I64, number) for number in range(count)]
+        self._values: dict[Operand, list[Operand]] = {found.columns.index: list(numbers)}
+
+    def of(self, statement: LoopBody) -> Iterator[LoopBody]:
+        """What becomes of a statement: one, if it is the same in all columns; else one for each, or of a function one for all
+        together."""
+        outs = flow.made(statement)
+        each = [self._in(statement, number) for number in range(self._count)]
+        if all(one == each[0] for one in each) and not isinstance(statement, Write):
+            self._values.update((out, [out] * self._count) for out in outs)
+            yield statement
+            return
+        named = [[Stream(f"{out.name}_c{number}", out.type) for out in outs] for number in range(self._count)]
+        for place, out in enumerate(outs):
+            self._values[out] = [names[place] for names in named]
+        if isinstance(statement, OneToOne):
+            yield self._together(statement, [out for names in named for out in names])
+            return
+        for one, names in zip(each, named, strict=True):
+            yield _making(one, names)
+
+    def _in(self, statement: LoopBody, number: int) -> LoopBody:
+        """The statement in a column."""
+        return flow.substituted(statement, lambda operand: self._values.get(operand, [operand] * self._count)[number])
+
+    def _together(self, statement: OneToOne, outs: Sequence[Stream]) -> OneToOne:
+        """One function for all columns, of the streams that any of them is given."""
+        given: dict[Stream, Variable] = {}
+        statements, results = list[scalar.Statement](), list[scalar.Operand]()
+        numbers = _Numbers(statement.function, self._size, self._count)
+        for number in range(self._count):
+            one = self._in(statement, number)
+            for argument in flow.needed(one):
+                if argument not in given:
+                    given[argument] = numbers.another(argument.type)
+            body = numbers.renamed(statement.function, [_operand(a, given) for a in flow.operands(one)])
+            statements += body.statements
+            results += body.results
+        function = Function(tuple(given.values()), Block(tuple(statements), tuple(results)))
+        return OneToOne(tuple(outs), function, tuple(given))
+
+
+def _operand(argument: Operand, given: Mapping[Stream, Variable]) -> scalar.Operand:
+    return given[argument] if isinstance(argument, Stream) else argument
+
+
+def _making(statement: LoopBody, outs: Sequence[Stream]) -> LoopBody:
+    match statement:
+        case Read():
+            return replace(statement, out=outs[0])
+        case Remap():
+            return replace(statement, outs=tuple(outs))
+        case _:
+            return statement
+
+
+class _Numbers:
+    """Variables that copies of a function bind, no two alike. `size`, an extent, is a number in them."""
+
+    def __init__(self, function: Function, size: Extent, count: int) -> None:
+        self._last = programs.highest_variable(function)
+        self._size, self._count = size, count
+
+    def another(self, kind: ScalarType) -> Variable:
+        """One more."""
+        self._last += 1
+        return Variable(self._last, kind)
+
+    def renamed(self, function: Function, arguments: Sequence[scalar.Operand]) -> Block:
+        """The body of a copy, of these arguments."""
+        known = dict(zip(function.parameters, arguments, strict=True))
+
+        def operand(one: scalar.Operand) -> scalar.Operand:
+            if isinstance(one, Extent) and one.variable is not None and one.variable == self._size.variable:
+                return constant(I64, self._count + one.offset - self._size.offset)
+            return known.get(one, one) if isinstance(one, Variable) else one
+
+        def bound(variable: Variable) -> Variable:
+            known[variable] = other = self.another(variable.type)
+            return other
+
+        return rewrite.block(function.body, operand, bound, lambda array: array)

@@ -1,0 +1,168 @@
+"""Maps of rows of a few elements, in lanes over the rows: the interpreter's bits for every length, type and way to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import accel as A
+from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I64, ScalarType
+from accel.backends.llvm.machine.processor import Registers
+from accel.backends.llvm.templates import interleaved
+from accel.errors import AccelIndexError
+from accel.schedule.nodes import Template
+from tests import untyped
+from tests.llvm import nests
+from tests.llvm.processors import changed, compile_again, compile_for
+from tests.marks import numbers_of_threads, one_in
+
+Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
+Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
+Index: TypeAlias = Any
+
+pytestmark = pytest.mark.solver
+
+
+@pytest.fixture(autouse=True)
+def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small arrays run so, too."""
+    monkeypatch.setattr(interleaved, "FEWEST", 1)
+    compile_again(monkeypatch)
+
+
+def has_interleaved(program: Program, *arrays: Numbers) -> bool:
+    return f": {Template.INTERLEAVED.value}\n" in A.explain(program, *arrays).stages["schedule"]
+
+
+def check(program: Program, *arrays: Numbers) -> None:
+    """Bits of the interpreter's, for any number of threads, of a program that has such a way."""
+    assert has_interleaved(program, *arrays)
+    built = program(*map(untyped.accel.use, arrays))
+    expected = untyped.run(built, backend="interpreter")
+    for threads in numbers_of_threads():
+        found = untyped.run(built, backend="llvm", threads=threads)
+        for left, right in zip(each(found), each(expected), strict=True):
+            assert left.dtype == right.dtype
+            assert left.tobytes() == right.tobytes(), f"{left} instead of {right}"
+
+
+def each(result: object) -> Sequence[Numbers]:
+    return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
+
+
+def numbers(kind: ScalarType, *shape: int) -> Numbers:
+    return nests.numbers(kind, int(np.prod(shape)), sum(shape)).reshape(shape)
+
+
+def chosen(p: Any) -> Any:
+    """By the column, of what stands in others."""
+
+    def element(ix: Index) -> Any:
+        i, c = A.unindex(ix)
+        return A.cond(c == 0, p[i, 0], A.cond(c == 1, p[i, 1] + p[i, 0], p[i, c]))
+
+    return A.generate(p.shape, element)
+
+
+def turned(p: Any) -> Any:
+    """Each takes what its neighbours hold, around the row; and one row its neighbour's."""
+
+    def element(ix: Index) -> Any:
+        i, c = A.unindex(ix)
+        n = A.unlift(p.shape)[1]
+        return A.lift(p[i, (c + 1) % n] - p[i, (c + n - 1) % n], p[A.max(i - 1, 0), 0])
+
+    return A.generate(p.shape, element)
+
+
+def pictures(p: Any) -> Any:
+    """Of pixels, two loops around their channels."""
+
+    def element(ix: Index) -> Any:
+        i, j, c = A.unindex(ix)
+        return A.match(c, (0, p[i, j, 0]), (1, A.max(p[i, j, 0], p[i, j, 1])), p[i, j, c])
+
+    return A.generate(p.shape, element)
+
+
+def beside(p: Any) -> Any:
+    """A map of such an array, into which it is fused."""
+    return A.map(lambda x: A.lift(x + x, x > 0), chosen(p))
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4, 5])
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64, I8, I64, F16]), ids=str)
+def test_rows(kind: ScalarType, columns: int) -> None:
+    for program in (chosen, turned, beside):
+        for rows in (1, 15, 64, 131):
+            check(program, numbers(kind, rows, columns))
+
+
+@pytest.mark.parametrize("registers", [(16, 16), (32, 16), (64, 32)])
+def test_pictures(registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_for(monkeypatch, changed(registers=Registers(*registers)))
+    for shape in ((3, 70, 3), (5, 16, 2), (70, 3, 3), (2, 33, 4)):
+        check(pictures, numbers(F32, *shape))
+        check(pictures, numbers(I8, *shape))
+
+
+def test_pairs_of_what_is_computed() -> None:
+    """Of two vectors; of bools; and of what divides."""
+
+    def pairs(x: Any, y: Any) -> Any:
+        def element(ix: Index) -> Any:
+            i, c = A.unindex(ix)
+            return A.cond(c == 0, A.sqrt(abs(x[i])), A.recip(y[i]) * x[i])
+
+        return A.generate(A.index(A.length(x), 2), element)
+
+    def signs(x: Any, y: Any) -> Any:
+        return A.generate(A.index(A.length(x), 2), lambda ix: A.cond(ix[1] == 0, x[ix[0]] > y[ix[0]], y[ix[0]] > 0))
+
+    for program in (pairs, signs):
+        check(program, numbers(F32, 77), numbers(F32, 77)[::-1].copy())
+    assert untyped.run(signs(A.use(np.ones(3)), A.use(np.zeros(3)))).dtype == BOOL.dtype
+
+
+def test_rows_that_do_not_lie_behind_each_other() -> None:
+    """Arguments with gaps, or from the last to the first, run as before."""
+    whole = numbers(F32, 90, 7)
+    fast = untyped.runN(chosen)
+    for part in (
+        whole[:, :3],
+        whole[::2, 1:4],
+        whole[::-1, 3:6],
+        whole.T[:4].T,
+        np.broadcast_to(whole[0, :3], (50, 3)),
+    ):
+        expected = untyped.run(chosen(untyped.accel.use(part)), backend="interpreter")
+        for _ in range(3):
+            assert fast(part).tobytes() == expected.tobytes()
+
+
+def test_results_that_take_an_argument() -> None:
+    p = numbers(F32, 400, 3)
+    expected = untyped.run(chosen(untyped.accel.use(p)), backend="interpreter")
+    assert untyped.runN(chosen)(p.copy(), donate=(0,)).tobytes() == expected.tobytes()
+    out = np.empty_like(p)
+    untyped.runN(chosen)(p, out=out)
+    assert out.tobytes() == expected.tobytes()
+
+
+def test_an_index_outside_is_said() -> None:
+    def outside(p: Any) -> Any:
+        return A.generate(p.shape, lambda ix: A.cond(ix[1] == 0, p[ix[0] + 1, 0], p[ix]))
+
+    with pytest.raises(AccelIndexError, match="40"):
+        untyped.run(outside(untyped.accel.use(numbers(F32, 40, 3))))
+
+
+def test_what_chooses_by_no_column_is_left_alone() -> None:
+    p = numbers(F32, 40, 3)
+    assert not has_interleaved(lambda x: A.map(lambda e: e * 2, x), p)
+    assert not has_interleaved(lambda x: A.transpose(x), p)
+    assert not has_interleaved(lambda x: A.generate(A.index(40, 9), lambda ix: A.cond(ix[1] == 0, x[ix[0], 0], 1)), p)
