@@ -2,8 +2,7 @@
 
 Each program is run in a process of its own that has nothing on disk, and then in one that finds what the first has left there.
 Both import accel and build the program before; the first program of a process imports the compiler as well, from bytecode, as
-it is installed. Times are the processor's, the least of some rounds; of the larger programs there is one. What is planned in is
-the clock's, with a limit.
+it is installed. Times are the processor's, the least of some rounds; of the larger programs there is one.
 """
 
 from __future__ import annotations
@@ -146,19 +145,21 @@ PROGRAMS: Mapping[str, Callable[[], Run]] = MappingProxyType(
 
 
 class _Parts(logging.Handler):
-    """What the compiler says of its time, in milliseconds of the clock: planning, and writing and compiling code."""
+    """What passes of one line of the compiler to the next, in milliseconds: planning, and writing and compiling code."""
 
     def __init__(self) -> None:
         super().__init__()
         self.planning = self.code = 0.0
+        self._before = time.process_time()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Adds what a line says."""
-        said = record.args if isinstance(record.args, tuple) else ()
-        if record.name == "accel.passes" and said[0] == "plan":
-            self.planning += float(str(said[1]))
+        """Each pass has a line, at its end, and so has the compiling of code, behind the last of them."""
+        now = time.process_time()
+        passed, self._before = (now - self._before) * 1e3, now
+        if record.name == "accel.passes" and isinstance(record.args, tuple) and record.args[0] == "plan":
+            self.planning += passed
         elif record.name == "accel.compile":
-            self.code += float(str(said[-1]))
+            self.code += passed
 
 
 def measure(name: str) -> None:
@@ -168,7 +169,8 @@ def measure(name: str) -> None:
     log = logging.getLogger("accel")
     log.setLevel(logging.DEBUG)
     log.propagate = False
-    log.addHandler(parts)
+    for speaker in ("accel.passes", "accel.compile"):
+        logging.getLogger(speaker).addHandler(parts)
     begin = time.process_time()
     run()
     print((time.process_time() - begin) * 1e3, parts.planning, parts.code)
