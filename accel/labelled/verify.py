@@ -158,29 +158,14 @@ class _Check:
             case Reshape(inputs):
                 self._shapes(arrays, shape, "results")
                 self._same_elements(inputs, arrays)
-            case Fold(combine, initial, inputs) as fold:
-                self.require(0 < fold.dimensions <= len(inputs[0].shape), "a fold has dimensions to fold")
-                self._shapes(inputs, (*shape, *fold.folded), "inputs")
-                self._shapes(arrays, inputs[0].shape[: -fold.dimensions], "results")
-                self._fold(fold, elements)
-                self._functions(combine, initial, elements)
-            case FoldSegments(combine, initial, starts, ends, inputs) as fold:
-                self._shapes((*arrays, starts, ends), shape, "segments and results")
-                self._shapes(inputs, (*shape[:-1], inputs[0].shape[-1]), "inputs")
-                self.require((starts.element, ends.element) == (I64, I64), "starts and ends are i64")
-                self._fold(fold, elements)
-                self._functions(combine, initial, elements)
+            case Fold() | FoldSegments():
+                self._fold(binding.operation, arrays)
             case ScanSegments():
                 self._scan_segments(binding.operation, arrays)
             case Scan():
                 self._scan(binding.operation, arrays)
-            case Filter(predicate, inputs):
-                self._shapes(inputs, inputs[0].shape, "inputs")
-                self._shapes(arrays[:-1], arrays[0].shape, "vectors")
-                self._function(predicate, _elements(inputs), [BOOL])
-                self._same_elements(inputs, arrays[:-1])
-                self.require(arrays[-1].element is I64, "counts are i64")
-                self.require(arrays[-1].shape == inputs[0].shape[:-1], "a count per outer row")
+            case Filter():
+                self._filter(binding.operation, arrays)
             case Sort(inputs, places, descending):
                 self.require(places or (len(inputs) == 1 and not descending), "elements rise, of one array")
                 self._shapes(arrays + inputs, shape, "inputs and result")
@@ -188,13 +173,8 @@ class _Check:
                 self.require(elements == ([I64] if places else _elements(inputs)), "elements stay, or places are i64")
             case HostCall(inputs=inputs):
                 self.require(bool(inputs or arrays), "a call reads or makes arrays")
-            case BindSizes(variables, function):
-                self.require(self.sizes.isdisjoint(variables), "sizes are bound once")
-                self._function(function, [], [I64] * len(variables))
-                self.sizes.update(variables)
-            case RequireEqual(left, right):
-                self.known_sizes((*left, *right))
-                self.require(len(left) == len(right), "shapes of one rank are compared")
+            case BindSizes() | RequireEqual():
+                self._sizes(binding.operation)
             case Acond(condition, then, orelse):
                 self.require((condition.element, condition.shape) == (BOOL, ()), "the condition is one bool")
                 for branch in (then, orelse):
@@ -204,6 +184,47 @@ class _Check:
                 self._awhile(binding, binding.operation)
             case _:
                 assert_never(binding.operation)
+
+    def _fold(self, fold: Fold | FoldSegments, arrays: Sequence[Array]) -> None:
+        shape, inputs, elements = arrays[0].shape if arrays else (), fold.inputs, _elements(arrays)
+        match fold:
+            case Fold():
+                self.require(0 < fold.dimensions <= len(inputs[0].shape), "a fold has dimensions to fold")
+                self._shapes(inputs, (*shape, *fold.folded), "inputs")
+                self._shapes(arrays, inputs[0].shape[: -fold.dimensions], "results")
+            case FoldSegments(starts=starts, ends=ends):
+                self._shapes((*arrays, starts, ends), shape, "segments and results")
+                self._shapes(inputs, (*shape[:-1], inputs[0].shape[-1]), "inputs")
+                self.require((starts.element, ends.element) == (I64, I64), "starts and ends are i64")
+            case _:
+                assert_never(fold)
+        sums = may_be_products(fold.monoid, elements) if fold.products else []
+        self.require(
+            list(fold.products) == sorted(set(fold.products) & set(sums)), "sums of floats are folds of products"
+        )
+        self.require(_elements(inputs) == element_types(elements, fold.products), "elements stay")
+        self._functions(fold.combine, fold.initial, elements)
+
+    def _filter(self, filter_: Filter, arrays: Sequence[Array]) -> None:
+        inputs, counts = filter_.inputs, arrays[-1]
+        self._shapes(inputs, inputs[0].shape, "inputs")
+        self._shapes(arrays[:-1], arrays[0].shape, "vectors")
+        self._function(filter_.predicate, _elements(inputs), [BOOL])
+        self._same_elements(inputs, arrays[:-1])
+        self.require(counts.element is I64, "counts are i64")
+        self.require(counts.shape == inputs[0].shape[:-1], "a count per outer row")
+
+    def _sizes(self, operation: BindSizes | RequireEqual) -> None:
+        match operation:
+            case BindSizes(variables, function):
+                self.require(self.sizes.isdisjoint(variables), "sizes are bound once")
+                self._function(function, [], [I64] * len(variables))
+                self.sizes.update(variables)
+            case RequireEqual(left, right):
+                self.known_sizes((*left, *right))
+                self.require(len(left) == len(right), "shapes of one rank are compared")
+            case _:
+                assert_never(operation)
 
     def _same_elements(self, inputs: Sequence[Array], arrays: Sequence[Array]) -> None:
         self.require(_elements(inputs) == _elements(arrays), "elements stay")
@@ -218,13 +239,6 @@ class _Check:
         self._function(combine, elements * 2, elements)
         if initial is not None:
             self._function(initial, [], elements)
-
-    def _fold(self, fold: Fold | FoldSegments, elements: list[ScalarType]) -> None:
-        sums = may_be_products(fold.monoid, elements) if fold.products else []
-        self.require(
-            list(fold.products) == sorted(set(fold.products) & set(sums)), "sums of floats are folds of products"
-        )
-        self.require(_elements(fold.inputs) == element_types(elements, fold.products), "elements stay")
 
     def _scan(self, scan: Scan, arrays: Sequence[Array]) -> None:
         *outer, inner = scan.inputs[0].shape

@@ -153,22 +153,10 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
         case Append(_, axis, left, right, name):
             along = f"{axis}, " if name == "concatOn" else ""
             return f"{name}({along}{arrays[left]}, {arrays[right]})"
-        case Permute(_, defaults, index, array, True):
-            return f"permuteUnique({arrays[defaults]}, {function(index)}, {arrays[array]})"
-        case Permute(combine, defaults, index, array):
-            return f"permute({function(combine)}, {arrays[defaults]}, {function(index)}, {arrays[array]})"
-        case ScatterWith(combine, defaults, pairs, _, name):
-            return f"{name}({function(combine)}, {arrays[defaults]}, {arrays[pairs]})"
-        case Fold(combine, initial, array, _, name) | Scan(combine, initial, array, _, _, name):
-            if name in WHOLE_ROWS:
-                return f"{name}({arrays[array]})"
-            seed = "" if initial is None else f"{scalar(initial)}, "
-            return f"{name}({function(combine)}, {seed}{arrays[array]})"
-        case FoldSegments(combine, initial, array, starts, ends, name) | ScanSegments(
-            combine, initial, array, starts, ends, name=name
-        ):
-            seed = "" if initial is None else f"{scalar(initial)}, "
-            return f"{name}({function(combine)}, {seed}{_listed((array, starts, ends), arrays)})"
+        case Permute() | ScatterWith():
+            return _scattered(node, arrays, names)
+        case Fold() | Scan() | FoldSegments() | ScanSegments():
+            return _combined(node, arrays, names)
         case Filter(predicate, array):
             return f"filter({function(predicate)}, {arrays[array]})"
         case Replicate(spec, array):
@@ -181,20 +169,57 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"{name}({arrays[array]})"
         case Compute(array):
             return f"compute({arrays[array]})"
+        case Require() | HostCall() | Acond() | Awhile():
+            return _decided(node, arrays, names)
+        case Result():
+            return arrays[node]
+        case _:
+            assert_never(node)
+
+
+def _scattered(node: Permute | ScatterWith, arrays: Mapping[ArrayNode, str], names: Names) -> str:
+    match node:
+        case Permute(_, defaults, index, array, True):
+            return f"permuteUnique({arrays[defaults]}, {function_text(index, names)}, {arrays[array]})"
+        case Permute(combine, defaults, index, array):
+            combined = function_text(combine, names)
+            return f"permute({combined}, {arrays[defaults]}, {function_text(index, names)}, {arrays[array]})"
+        case ScatterWith(combine, defaults, pairs, _, name):
+            return f"{name}({function_text(combine, names)}, {arrays[defaults]}, {arrays[pairs]})"
+        case _:
+            assert_never(node)
+
+
+def _combined(node: Fold | Scan | FoldSegments | ScanSegments, arrays: Mapping[ArrayNode, str], names: Names) -> str:
+    """A fold or a scan: most name their function, and their seed if they have one."""
+    seed = "" if node.initial is None else f"{expression_text(node.initial, names)}, "
+    match node:
+        case Fold() | Scan():
+            given = arrays[node.array]
+            if node.name in WHOLE_ROWS:
+                return f"{node.name}({given})"
+        case FoldSegments() | ScanSegments():
+            given = _listed((node.array, node.starts, node.ends), arrays)
+        case _:
+            assert_never(node)
+    return f"{node.name}({function_text(node.function, names)}, {seed}{given})"
+
+
+def _decided(node: Require | HostCall | Acond | Awhile, arrays: Mapping[ArrayNode, str], names: Names) -> str:
+    """What asks, calls, branches or loops."""
+    match node:
         case Require(found, needed, name, message, array):
-            both = " == ".join(f"({', '.join(map(scalar, extents))})" for extents in (found, needed))
+            shapes = [", ".join([expression_text(each, names) for each in extents]) for extents in (found, needed)]
             said = "" if message is None else f"{message!r}, "
-            return f"require({both}, {name}, {said}{arrays[array]})"
+            return f"require({' == '.join([f'({shape})' for shape in shapes])}, {name}, {said}{arrays[array]})"
         case HostCall(called, given, fallback):
             others = "" if node.function.prints else f", fallback {_listed(fallback, arrays)}"
             return f"{called.name}({_listed(given, arrays)}{others})"
         case Acond(condition, then, orelse):
             branches = ", ".join(f"({_listed(branch, arrays)})" for branch in (then, orelse))
-            return f"acond({scalar(condition)}, {branches})"
+            return f"acond({expression_text(condition, names)}, {branches})"
         case Awhile(initial=start):
             return f"awhile from {_listed(start, arrays)}"
-        case Result():
-            return arrays[node]
         case _:
             assert_never(node)
 

@@ -15,9 +15,10 @@ from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.system import System, is_x86, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.threads.copy_text import copy_text
-from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
+from accel.backends.llvm.threads.page import FORKS_AT, MOST, PAGE_BYTES, SCRATCH_AT
+from accel.backends.llvm.threads.pool_text import pool_text
 from accel.backends.llvm.threads.run_text import alone_text
-from accel.backends.llvm.threads.scratch_text import SCRATCH_AT, scratch_text
+from accel.backends.llvm.threads.scratch_text import scratch_text
 from accel.errors import AccelDeviceError, AccelError
 from accel.support.forks import FORKS, Once
 

@@ -9,11 +9,7 @@ alone. The frame's word `FAILED` ends loops that may never end: a check that fai
 A handler may also fork. The child has no workers, and the chunks that they had begun are lost: there the job ends as if it were
 interrupted, without an exception.
 
-The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
-320 workers started (i64) | 392 how many forks lie before this process (i64) |
-400 when a job ended last (i64) | 408 memory that a launch has worked in (`scratch_text.py`) |
-448 on which processor the caller woke or made workers (i32) |
-512 when threads looked for signals last (64 times i64: `signals_text.py`) | 1024 + 64 t: next and end of participant t's range.
+`page.py` says what the page holds.
 """
 
 from __future__ import annotations
@@ -21,25 +17,26 @@ from __future__ import annotations
 from accel.backends.llvm.machine.system import System
 from accel.backends.llvm.text.words import FAILED
 from accel.backends.llvm.threads.apart_text import apart_text
+from accel.backends.llvm.threads.page import (
+    BUSY_AT,
+    CHUNK_AT,
+    COUNT_AT,
+    ENDED_AT,
+    FORKS_AT,
+    FRAME_AT,
+    FUNCTION_AT,
+    RANGE_BITS,
+    RANGES_AT,
+    SLEEPERS_AT,
+    STARTED_AT,
+    STATE_AT,
+    WOKEN_AT,
+)
 from accel.backends.llvm.threads.run_text import run_text
 from accel.backends.llvm.threads.signals_text import signals_text
 
 MONOTONIC = 1
 """Linux's clock of nanoseconds, which never goes back."""
-
-MOST = 256
-"""Participants that the page has room for."""
-
-FORKS_AT = 392
-"""Where the page says how many forks lie before this process."""
-
-ENDED_AT = 400
-"""Where it says when a job ended last."""
-
-WOKEN_ON = 448
-"""Where it says on which processor the caller was when it woke or made workers."""
-
-PAGE_BYTES = 1024 + 64 * MOST
 
 SPINS = 8000
 """Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
@@ -57,8 +54,9 @@ def pool_text(system: System, futex: int, *, x86: bool) -> str:
     """The module: `accel_run`, called by kernels. `futex` is a system call's number; `x86` is x86-64, else it is AArch64."""
     pause = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
     environment = "call void @llvm.x86.sse.ldmxcsr(ptr @default_mxcsr)" if x86 else ""
-    text = _head(system, x86=x86) + _DRAIN + _worker(futex, pause, environment) + _START
-    return text + _together(futex) + _until_all_are_done(pause)
+    worker = _born(environment) + _waiting(futex, pause) + _AT_WORK
+    together = _BEGIN + _SHARE + _wake(futex) + _CLOSE + _join(pause)
+    return _head(system, x86=x86) + _DRAIN + worker + _START + together
 
 
 def _head(system: System, *, x86: bool) -> str:
@@ -94,13 +92,13 @@ _DRAIN = f"""\
 ; Chunks of every participant's range, %me's first. %python is null in workers. Gives true if interrupted.
 define internal i1 @drain(i64 %me, ptr %python) #0 {{
 entry:
-  %functionp = getelementptr i8, ptr @page, i64 192
+  %functionp = getelementptr i8, ptr @page, i64 {FUNCTION_AT}
   %function = load ptr, ptr %functionp
-  %framep = getelementptr i8, ptr @page, i64 200
+  %framep = getelementptr i8, ptr @page, i64 {FRAME_AT}
   %frame = load ptr, ptr %framep
-  %chunkp = getelementptr i8, ptr @page, i64 208
+  %chunkp = getelementptr i8, ptr @page, i64 {CHUNK_AT}
   %chunk = load i64, ptr %chunkp
-  %countp = getelementptr i8, ptr @page, i64 216
+  %countp = getelementptr i8, ptr @page, i64 {COUNT_AT}
   %count = load i64, ptr %countp
   %caller = icmp ne ptr %python, null
   %forksp = getelementptr i8, ptr @page, i64 {FORKS_AT}
@@ -110,8 +108,8 @@ victim:
   %k = phi i64 [0, %entry], [%k1, %next]
   %t0 = add i64 %me, %k
   %t = urem i64 %t0, %count
-  %offset = shl i64 %t, 6
-  %offset1 = add i64 %offset, 1024
+  %offset = shl i64 %t, {RANGE_BITS}
+  %offset1 = add i64 %offset, {RANGES_AT}
   %range = getelementptr i8, ptr @page, i64 %offset1
   %endp = getelementptr i8, ptr %range, i64 8
   %end = load i64, ptr %endp
@@ -149,8 +147,8 @@ done:
 """
 
 
-def _worker(futex: int, pause: str, environment: str) -> str:
-    """What a thread of the pool does: it waits for jobs, and takes its part in them."""
+def _born(environment: str) -> str:
+    """What a thread of the pool does, up to where it waits for the first job."""
     return f"""\
 define internal ptr @worker(ptr %mine) #0 {{
 entry:
@@ -159,16 +157,22 @@ entry:
   %masked = call i32 @pthread_sigmask(i32 2, ptr %mask, ptr null)
   {environment}
   %address = ptrtoint ptr %mine to i64
-  %first = getelementptr i8, ptr @page, i64 1024
+  %first = getelementptr i8, ptr @page, i64 {RANGES_AT}
   %base = ptrtoint ptr %first to i64
   %distance = sub i64 %address, %base
-  %me = lshr i64 %distance, 6
-  %state = getelementptr i8, ptr @page, i64 64
-  %sleepers = getelementptr i8, ptr @page, i64 256
-  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_ON}
+  %me = lshr i64 %distance, {RANGE_BITS}
+  %state = getelementptr i8, ptr @page, i64 {STATE_AT}
+  %sleepers = getelementptr i8, ptr @page, i64 {SLEEPERS_AT}
+  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_AT}
   %made = load atomic i32, ptr %wokenp monotonic, align 4
   call void @accel_step_aside(i32 %made)
   br label %wait
+"""
+
+
+def _waiting(futex: int, pause: str) -> str:
+    """It waits for a job, first awake, then asleep."""
+    return f"""\
 wait:
   %last = phi i32 [0, %entry], [%epoch, %leave]
   br label %spin
@@ -195,6 +199,10 @@ aside:
   %woken = load atomic i32, ptr %wokenp monotonic, align 4
   call void @accel_step_aside(i32 %woken)
   br label %wake
+"""
+
+
+_AT_WORK = f"""\
 wake:
   %epoch = phi i32 [%e, %spin], [%es, %aside]
   %before = atomicrmw add ptr %state, i64 2 seq_cst
@@ -202,7 +210,7 @@ wake:
   %open = icmp ne i64 %bit, 0
   br i1 %open, label %invited, label %leave
 invited:
-  %countp = getelementptr i8, ptr @page, i64 216
+  %countp = getelementptr i8, ptr @page, i64 {COUNT_AT}
   %count = load i64, ptr %countp
   %wanted = icmp slt i64 %me, %count
   br i1 %wanted, label %work, label %leave
@@ -216,13 +224,13 @@ leave:
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 """
-
+"""It takes part in the job, if that still lets workers in and wants this one, and waits again."""
 
 _START = f"""\
 ; Threads for %count participants; gives how many there are.
 define internal i64 @start(i64 %count) #0 {{
 entry:
-  %startedp = getelementptr i8, ptr @page, i64 320
+  %startedp = getelementptr i8, ptr @page, i64 {STARTED_AT}
   %id = alloca i64
   br label %look
 look:
@@ -231,11 +239,11 @@ look:
   %enough = icmp sge i64 %have, %count
   br i1 %enough, label %done, label %create
 create:
-  %offset = shl i64 %have, 6
-  %offset1 = add i64 %offset, 1024
+  %offset = shl i64 %have, {RANGE_BITS}
+  %offset1 = add i64 %offset, {RANGES_AT}
   %range = getelementptr i8, ptr @page, i64 %offset1
   %here = call i32 @sched_getcpu()
-  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_ON}
+  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_AT}
   store atomic i32 %here, ptr %wokenp monotonic, align 4
   %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @worker, ptr %range)
   %ok = icmp eq i32 %failed, 0
@@ -252,12 +260,10 @@ done:
 """
 
 
-def _together(futex: int) -> str:
-    """A job, up to where the caller has shared it out."""
-    return f"""\
+_BEGIN = f"""\
 define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, double %time, ptr %python) #0 {{
 entry:
-  %busyp = getelementptr i8, ptr @page, i64 128
+  %busyp = getelementptr i8, ptr @page, i64 {BUSY_AT}
   %busy = atomicrmw xchg ptr %busyp, i32 1 acquire
   %free = icmp eq i32 %busy, 0
   br i1 %free, label %begin, label %serial
@@ -269,19 +275,23 @@ begin:
   %forks = load atomic i64, ptr %forksp monotonic, align 8
   %failedp = getelementptr i64, ptr %frame, i64 {FAILED}
   %count = call i64 @start(i64 %wanted)
-  %state = getelementptr i8, ptr @page, i64 64
-  %functionp = getelementptr i8, ptr @page, i64 192
+  %state = getelementptr i8, ptr @page, i64 {STATE_AT}
+  %functionp = getelementptr i8, ptr @page, i64 {FUNCTION_AT}
   store ptr %function, ptr %functionp
-  %framep = getelementptr i8, ptr @page, i64 200
+  %framep = getelementptr i8, ptr @page, i64 {FRAME_AT}
   store ptr %frame, ptr %framep
-  %chunkp = getelementptr i8, ptr @page, i64 208
+  %chunkp = getelementptr i8, ptr @page, i64 {CHUNK_AT}
   store i64 %chunk, ptr %chunkp
-  %countp = getelementptr i8, ptr @page, i64 216
+  %countp = getelementptr i8, ptr @page, i64 {COUNT_AT}
   store i64 %count, ptr %countp
   %n1 = sub i64 %n, 1
   %chunks0 = sdiv i64 %n1, %chunk
   %chunks = add i64 %chunks0, 1
   br label %share
+"""
+"""A job: if no other one is under way, it is written to the page."""
+
+_SHARE = f"""\
 share:
   %t = phi i64 [0, %begin], [%t1, %share]
   %t1 = add i64 %t, 1
@@ -293,18 +303,25 @@ share:
   %top = mul i64 %d, %chunk
   %short = icmp slt i64 %top, %n
   %high = select i1 %short, i64 %top, i64 %n
-  %offset = shl i64 %t, 6
-  %offset1 = add i64 %offset, 1024
+  %offset = shl i64 %t, {RANGE_BITS}
+  %offset1 = add i64 %offset, {RANGES_AT}
   %range = getelementptr i8, ptr @page, i64 %offset1
   store atomic i64 %low, ptr %range monotonic, align 8
   %endp = getelementptr i8, ptr %range, i64 8
   store i64 %high, ptr %endp
   %more = icmp slt i64 %t1, %count
   br i1 %more, label %share, label %open
+"""
+"""Each participant gets a range of chunks, all of nearly the same length."""
+
+
+def _wake(futex: int) -> str:
+    """Workers may come in; those that sleep are woken if that is worth it."""
+    return f"""\
 open:
   %o = atomicrmw or ptr %state, i64 1 seq_cst
   %e = atomicrmw add ptr @page, i32 1 seq_cst
-  %sleepersp = getelementptr i8, ptr @page, i64 256
+  %sleepersp = getelementptr i8, ptr @page, i64 {SLEEPERS_AT}
   %sleepers = load atomic i32, ptr %sleepersp seq_cst, align 4
   %asleep = icmp sgt i32 %sleepers, 0
   br i1 %asleep, label %drowsy, label %work
@@ -320,16 +337,14 @@ row:
   br i1 %soon, label %wake, label %work
 wake:
   %here = call i32 @sched_getcpu()
-  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_ON}
+  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_AT}
   store atomic i32 %here, ptr %wokenp monotonic, align 4
   %w = call i64 (i64, ...) @syscall(i64 {futex}, ptr @page, i64 129, i32 2147483647)
   br label %work
 """
 
 
-def _until_all_are_done(pause: str) -> str:
-    """The rest of `@together`: the caller works, too, then waits for the others; all ranges are emptied if one is to stop."""
-    return f"""\
+_CLOSE = f"""\
 work:
   %stop = call i1 @drain(i64 0, ptr %python)
   %forks1 = load atomic i64, ptr %forksp monotonic, align 8
@@ -344,8 +359,8 @@ tell:
   br label %cancel
 cancel:
   %ct = phi i64 [0, %tell], [%ct1, %cancel]
-  %co = shl i64 %ct, 6
-  %co1 = add i64 %co, 1024
+  %co = shl i64 %ct, {RANGE_BITS}
+  %co1 = add i64 %co, {RANGES_AT}
   %crange = getelementptr i8, ptr @page, i64 %co1
   store atomic i64 4611686018427387904, ptr %crange monotonic, align 8
   %ct1 = add i64 %ct, 1
@@ -354,6 +369,13 @@ cancel:
 close:
   %cl = atomicrmw and ptr %state, i64 -2 seq_cst
   br label %join
+"""
+"""The caller works, too. If it is to stop, all ranges are emptied. Then no worker comes in any more."""
+
+
+def _join(pause: str) -> str:
+    """The caller waits until no worker is inside."""
+    return f"""\
 join:
   %j = phi i32 [0, %close], [%j1, %relaxed]
   %inside = load atomic i64, ptr %state acquire, align 8

@@ -2,15 +2,13 @@
 
 Packs of products are such memory. Given back to C, it goes back to the system whenever what it borders on does, such as NumPy's
 arrays; then its pages are fresh, and to touch them first takes as long as small products do. So one piece is kept in a word of
-the page (`pool_text.py`). Who takes it leaves none there, and several that work at the same time have theirs from C.
+the page (`page.py`). Who takes it leaves none there, and several that work at the same time have theirs from C.
 """
 
 from __future__ import annotations
 
 from accel.backends.llvm.machine.system import System
-
-SCRATCH_AT = 408
-"""Where the page says which piece is kept."""
+from accel.backends.llvm.threads.page import SCRATCH_AT
 
 KEPT = 1 << 26
 """Bytes of the largest piece that is kept."""

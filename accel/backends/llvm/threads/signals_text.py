@@ -7,15 +7,10 @@ another thread may have the GIL. Jobs that are shorter count together: when a th
 from __future__ import annotations
 
 from accel.backends.llvm.machine.system import System
+from accel.backends.llvm.threads.page import LOOKED, LOOKED_AT
 
 POLL_MILLISECONDS = 50
 """How often a thread lets Python see signals, in long jobs and loops and in many short ones."""
-
-LOOKED_AT = 512
-"""Where the page says when threads looked last."""
-
-_PLACES = 64
-"""How many such times it has room for: threads whose states share one look later, as long as both run kernels."""
 
 
 def signals_text(system: System) -> str:
@@ -69,7 +64,7 @@ done:
 define internal ptr @looked(ptr %thread) #0 {{
   %address = ptrtoint ptr %thread to i64
   %shifted = lshr i64 %address, 8
-  %number = and i64 %shifted, {_PLACES - 1}
+  %number = and i64 %shifted, {LOOKED - 1}
   %offset = shl i64 %number, 3
   %place = add i64 %offset, {LOOKED_AT}
   %lastp = getelementptr i8, ptr @page, i64 %place
