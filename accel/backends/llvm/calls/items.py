@@ -16,7 +16,6 @@ from accel.backends.linear.items import (
     Jump,
     JumpUnless,
     Mark,
-    Part,
     copies,
     dropped_behind,
     moves,
@@ -26,12 +25,12 @@ from accel.backends.linear.loops import loops
 from accel.backends.linear.turn_buffers import Turns, turn_buffers
 from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.names import sorter_symbol
+from accel.backends.llvm.calls.series_text import write_series
 from accel.backends.llvm.calls.turns_text import TurnsText
 from accel.backends.llvm.calls.writer import FAIL, Writer, kind_of
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
-from accel.backends.llvm.series import LONGEST_BYTES, Together
+from accel.backends.llvm.series import Together
 from accel.backends.llvm.sorting.order import Order
-from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
 from accel.errors import AccelInternalError
 from accel.ir.copies import Copy
@@ -78,7 +77,9 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
             routine.jump(ends[position])
             routine.place(ends[position])
         if position in parts:
-            _series(writer, functions, parts[position], ends[parts[position].end])
+            part = parts[position]
+            ((symbol, together),) = (each for each in functions.series if each[1].series is part.series)
+            write_series(writer, part, symbol, together, functions.threads, ends[part.end])
         match item:
             case Launch() if position in moved:
                 _assign(writer, moved[position])
@@ -338,51 +339,3 @@ def _poll(writer: Writer) -> None:
     """Ends the call if the user has interrupted it."""
     stopped = writer.code.emit("call i64 @accel_poll(ptr %flag)")
     writer.unless(writer.code.emit(f"icmp eq i64 {stopped}, 0"), FAIL)
-
-
-def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
-    """Runs the nests of a series together and goes to `end`; where that is not to be, they follow one by one."""
-    routine, code = writer.routine, writer.code
-    ((symbol, together),) = (each for each in functions.series if each[1].series is part.series)
-    series, text, threads = part.series, together.text, together.threads(functions.threads)
-    behind = routine.label()
-    (extent,) = series.extents
-    count = writer.extent(extent)
-    width = "0"
-    for array in series.rows:
-        row = writer.product(writer.shape(array.shape[1:]), str(array.element.bytes))
-        width = code.emit(f"add i64 {width}, {row}")
-    all_bytes = code.emit(f"mul i64 {count}, {width}")
-    few = code.emit(f"icmp slt i64 {count}, {together.enough_rows * threads}")
-    much = code.emit(f"icmp sgt i64 {all_bytes}, {LONGEST_BYTES}")
-    uneven = code.emit(f"and i1 {few}, {much}")
-    longest, least = together.longest_bytes, together.rows_at_least
-    for wrong in (f"icmp slt i64 {width}, 1", f"icmp sgt i64 {width}, {longest}", f"icmp ne i1 {uneven}, false"):
-        writer.unless(code.emit(f"xor i1 {code.emit(wrong)}, true"), behind)
-    fitting = code.emit(f"and i64 {code.emit(f'sdiv i64 {together.block_bytes}, {width}')}, {-least}")
-    fitting = code.emit(f"select i1 {code.emit(f'icmp slt i64 {fitting}, {least}')}, i64 {least}, i64 {fitting}")
-    at_once = routine.least(fitting, count)
-    places = code.emit(f"mul i64 {at_once}, {threads}")
-    for nest in series.nests:
-        for output in nest.outputs:
-            extents = writer.shape(output.array.shape)
-            writer.unless(code.emit(f"icmp ne i64 {writer.product(extents)}, 0"), behind)
-            if output.array in series.passed:
-                extents[0] = places
-            taken = writer.taken(output.array.element, extents)
-            writer.require_reference(taken)
-            writer.set(output.array, taken)
-    words = [("i64", str(threads)), ("i64", "0"), ("i64", count), ("i64", at_once)]
-    words += [("ptr", writer.buffer(array)) for array in text.arrays]
-    words += [("i64", writer.sized(variable)) for variable in text.sizes]
-    outcome = writer.call(symbol, words)
-    for array in series.passed:  # shorter than others of the kind
-        writer.set(array, "null")
-    # A check that failed is found again, by the nest that it stands in; an exception ends the call.
-    wrong = code.emit(f"icmp eq i64 {outcome}, {INTERRUPTED}")
-    error = code.emit(f"icmp ne ptr {code.emit('call ptr @PyErr_Occurred()')}, null")
-    writer.unless(code.emit(f"xor i1 {code.emit(f'or i1 {wrong}, {error}')}, true"), FAIL)
-    writer.unless(code.emit(f"icmp eq i64 {outcome}, {DONE}"), behind)
-    writer.drop(part.dropped)
-    routine.jump(end)
-    routine.place(behind)
