@@ -253,6 +253,15 @@ class Memory(Checks):
         large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
         return code.emit(f"and i1 {aligned}, {large}")
 
+    def before_vectors(self, array: Array, index: Sequence[Value]) -> str:
+        """How many elements of a row, from a uniform index on, are before one where vectors are aligned, if these are to be
+        stored past the caches then; else 0: an i64."""
+        code, size = self.routine.code, array.element.bytes
+        address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
+        odd = code.emit(f"and i64 {code.emit(f'sub i64 0, {address}')}, {size * self._writer.lanes - 1}")
+        large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
+        return code.emit(f"select i1 {large}, i64 {code.emit(f'udiv i64 {odd}, {size}')}, i64 0")
+
     def write(
         self, array: Array, index: Sequence[Value], value: Value, mask: str | None, past_caches: str | None = None
     ) -> None:

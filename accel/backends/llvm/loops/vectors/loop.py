@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
@@ -108,7 +109,7 @@ class VectorLoop:
     def _write(self, low: str, high: str, extent: str) -> None:
         own = [each for name, each in self._accumulators.items() if name not in self._carried]
         bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
-        self._vectors.begin_row(low)
+        self._vectors.begin_row(low, high, moves=self._moves())
         for accumulator in own:
             accumulator.begin()
         if self._plan.blocks:
@@ -148,30 +149,59 @@ class VectorLoop:
 
     def _part(self, plan: PhasePlan, part: RowPart, bounds: Mapping[str, str]) -> None:
         """Groups of vectors, written side by side, then the vectors that are left."""
-        routine, code, lanes = self._routine, self._routine.code, plan.lanes
+        routine, code = self._routine, self._routine.code
         if self._cuts is not None:
             self._cuts.write(plan, part)
             return
         accumulators = [self._accumulators[s.state] for s in plan.phase.statements if isinstance(s, ManyToOne)]
         position = routine.slot("i64")
         routine.store("i64", part.low, position)
-        group = lanes * plan.unroll
-        plain = not accumulators and not bounds and 4 <= lanes <= FEW_LANES
-        edges = None if part.inside is None else self._edges
-        if edges is not None and plain and not host().processor.has_avx512:
-            edges.split_in_scalars(plan, part, position)
+        if self._edges is not None and self._has_scalar_edges():
+            self._edges.split_in_scalars(plan, part, position)
             return
-        if edges is not None:
-            edges.split(plan, part, position, group if accumulators else lanes)
-        else:
-            with routine.advance(position, code.emit(f"sub i64 {part.full}, {group - 1}"), group) as first:
-                self._vectors.side_by_side(plan, part, first, plan.unroll)
+        if self._vectors.head is not None:
+            self._from_lines(plan, part, position, self._vectors.head, bounds)
+            return
+        self._groups(plan, part, position)
         with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {part.high}")):
             for accumulator in accumulators:
                 accumulator.begin_tail()
             self._tail(plan, part, position, bounds)
             for accumulator in accumulators:
                 accumulator.end_tail()
+
+    def _has_scalar_edges(self) -> bool:
+        """Whether what is before the row's inside, and behind it, is scalar code."""
+        plain = not self._accumulators and not self._plan.prefixes and 4 <= self._plan.lanes <= FEW_LANES
+        return self._edges is not None and plain and not host().processor.has_avx512
+
+    def _moves(self) -> bool:
+        """Whether vectors may begin anywhere in a row."""
+        return not self._accumulators and not self._plan.phases and not self._has_scalar_edges()
+
+    def _from_lines(self, plan: PhasePlan, part: RowPart, position: str, head: str, bounds: Mapping[str, str]) -> None:
+        """Vectors that begin so many iterations behind the part's first. Those before them are a vector under a mask, as what
+        is left in the end is, by the same code."""
+        routine, code = self._routine, self._routine.code
+        stop = routine.slot("i64")
+        routine.store("i64", routine.least(code.emit(f"add i64 {part.low}, {head}"), part.high), stop)
+        with routine.repeat() as while_:
+            end = routine.load("i64", stop)
+            self._tail(plan, replace(part, high=end), position, bounds)
+            routine.store("i64", end, position)
+            while_(code.emit(f"icmp slt i64 {end}, {part.high}"))
+            self._groups(plan, part, position)
+            routine.store("i64", part.high, stop)
+
+    def _groups(self, plan: PhasePlan, part: RowPart, position: str) -> None:
+        """Vectors without masks, as long as there are groups of them."""
+        group = plan.lanes * plan.unroll
+        if self._edges is not None and part.inside is not None:
+            self._edges.split(plan, part, position, group if self._accumulators else plan.lanes)
+            return
+        limit = self._routine.code.emit(f"sub i64 {part.full}, {group - 1}")
+        with self._routine.advance(position, limit, group) as first:
+            self._vectors.side_by_side(plan, part, first, plan.unroll)
 
     def _tail(self, plan: PhasePlan, part: RowPart, position: str, bounds: Mapping[str, str]) -> None:
         """The vectors behind the last group, under masks."""

@@ -1,7 +1,7 @@
 """Writes an innermost loop piece by piece, where it is cut (`accel/schedule/splitting/pieces.py`).
 
 In: the cuts, and a part of a row. Out: code for all of the part. Vectors begin where they would without cuts, so stores are as
-aligned; those in which a piece begins or ends run once for each, under masks.
+aligned; those in which a piece or the row begins or ends run once for each, under masks.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class Cuts:
         routine, code, lanes = self._routine, self._routine.code, plan.lanes
         group, writer = lanes * plan.unroll, Writer(code, lanes)
         position = routine.slot("i64")
-        before = code.emit(f"and i64 {code.emit(f'sub i64 {low}, {part.low}')}, {lanes - 1}")
+        origin = part.low if self._vectors.head is None else code.emit(f"add i64 {part.low}, {self._vectors.head}")
+        before = code.emit(f"and i64 {code.emit(f'sub i64 {low}, {origin}')}, {lanes - 1}")
         begin = code.emit(f"sub i64 {low}, {before}")
         routine.store("i64", begin, position)
         with routine.when(code.emit(f"icmp ne i64 {before}, 0")):

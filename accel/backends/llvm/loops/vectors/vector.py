@@ -28,6 +28,9 @@ from accel.schedule.splitting.phases import STRIP
 SLACK = 64
 """Elements of what phases keep behind a strip: the last vector may begin with the strip's last iteration."""
 
+LONG_ROW = 16
+"""Vectors of a row from which on one under a mask comes before the others, if these are stored past the caches then."""
+
 
 class Vectors:
     """The vectors of one loop, of all widths that its phases and its edges have.
@@ -57,6 +60,9 @@ class Vectors:
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
         self._memory = outer.with_writer(Writer(self.routine.code, plan.lanes))
         self._past_caches: dict[Array, str] = {}
+        self._long = LONG_ROW * plan.lanes
+        self.head: str | None = None
+        """Iterations of the row at hand before the one with which vectors are aligned: an i64; None: they begin with it."""
         self._strips = {
             stream.name: self.routine.slot(f"[{STRIP + SLACK} x {memory_type(stream.type)}]", align=64)
             for each in phases
@@ -68,9 +74,19 @@ class Vectors:
         """For each array that the row at hand is of, whether vectors are stored past the caches: an i1."""
         return list(self._past_caches.values())
 
-    def begin_row(self, low: str) -> None:
-        """A row begins, with iteration `low`."""
-        self._past_caches = self._rows_past_caches(low)
+    def begin_row(self, low: str, high: str, *, moves: bool) -> None:
+        """A row begins, with iteration `low`. `moves`: whether vectors may begin with any iteration."""
+        code, rows = self.routine.code, self._rows_written()
+        self.head = None
+        if moves and any(rows.values()):
+            array, outer = next((array, outer) for array, outer in rows.items() if outer)
+            head = self._memory.before_vectors(array, [*outer, Uniform(low, I64)])
+            long = code.emit(f"icmp sge i64 {code.emit(f'sub i64 {high}, {low}')}, {self._long}")
+            self.head = code.emit(f"select i1 {long}, i64 {head}, i64 0")
+            low = code.emit(f"add i64 {low}, {self.head}")
+        self._past_caches = {
+            array: self._memory.goes_past_caches(array, [*outer, Uniform(low, I64)]) for array, outer in rows.items()
+        }
 
     def end_row(self) -> None:
         """What has gone past the caches is seen by what follows."""
@@ -138,9 +154,9 @@ class Vectors:
             for statement in self.statements:
                 statements.branching(statement)
 
-    def _rows_past_caches(self, low: str) -> dict[Array, str]:
-        """For arrays written at the loop's own index, whether their vectors may be stored past the caches: an i1."""
-        rows: dict[Array, str] = {}
+    def _rows_written(self) -> dict[Array, list[Value]]:
+        """Arrays written at the loop's own index, vectors of which may be stored past the caches, and their outer indices."""
+        rows: dict[Array, list[Value]] = {}
         made = {stream.name for statement in self.statements for stream in flow.made(statement)} | {
             self._loop.index.name
         }
@@ -154,8 +170,7 @@ class Vectors:
                 continue
             *outer, last = statement.index or (None,)
             if last == self._loop.index and not any(isinstance(o, Stream) and o.name in made for o in outer):
-                index = [self._outer.value(operand) for operand in outer if operand is not None]
-                rows[statement.array] = self._memory.goes_past_caches(statement.array, [*index, Uniform(low, I64)])
+                rows[statement.array] = [self._outer.value(operand) for operand in outer if operand is not None]
         return rows
 
     def _kept(self, stream: Stream, part: RowPart, unit: Unit) -> str:

@@ -12,7 +12,7 @@ from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
-from accel.backends.llvm.templates.tile.ahead import LINES_AHEAD, ROWS_AHEAD, ask, matrices
+from accel.backends.llvm.templates.tile.ahead import LINES_AHEAD, ROWS_AHEAD, ask, ask_to_write, matrices
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.tile.odd import OddFloats
 from accel.backends.llvm.text.code import memory_type
@@ -89,34 +89,35 @@ class Packing:
         self._odd = OddFloats(self.routine, self._writer, layout.plain.allowed if layout.plain else None)
         sizes = [read.array.element.bytes for read in matrices(layout.tile, panel.side)]
         self._line = LINE // max(sizes, default=LINE)
+        self._log, self._steps = self._parameters.get(Word.LOG), self._parameters.get(Word.STEPS)
+        positions = self.routine.code.emit(f"shl i64 {self._steps}, {self._log}")
+        self._size = self.routine.code.emit(f"mul i64 {positions}, {panel.bytes}")
 
     def write(self) -> Routine:
         """The whole function."""
         routine, code, panel = self.routine, self.routine.code, self._panel
-        log, steps = self._parameters.get(Word.LOG), self._parameters.get(Word.STEPS)
-        size = code.emit(f"mul i64 {code.emit(f'shl i64 {steps}, {log}')}, {panel.bytes}")
         with routine.count("%low", "%high") as number:
             begin = code.emit(f"mul i64 {number}, {panel.width}")
-            here = code.emit(f"getelementptr i8, ptr {self._pack}, i64 {code.emit(f'mul i64 {number}, {size}')}")
+            here = code.emit(f"getelementptr i8, ptr {self._pack}, i64 {code.emit(f'mul i64 {number}, {self._size}')}")
             valid = routine.least(code.emit(f"sub i64 {self._total}, {begin}"), str(panel.width))
             first = code.emit(f"add i64 {self._first}, {begin}")
             if panel.side.along_fold:
                 self._along_fold(here, first, valid)
             else:
                 self._across(here, first, valid)
-            self._fill(here, log, steps)
+            self._fill(here)
         self._odd.close(self._parameters)
         code.line("ret void")
         self._memory.close()
         return routine
 
-    def _fill(self, here: str, log: str, steps: str) -> None:
+    def _fill(self, here: str) -> None:
         """Zeros for lanes without elements, where others have one: a tile takes all of them, and leaves out what they give."""
         routine, code = self.routine, self.routine.code
-        single = code.emit(f"icmp eq i64 {steps}, 1")
-        lanes = code.emit(f"select i1 {single}, i64 {code.emit(f'shl i64 1, {log}')}, i64 {self._count}")
+        single = code.emit(f"icmp eq i64 {self._steps}, 1")
+        lanes = code.emit(f"select i1 {single}, i64 {code.emit(f'shl i64 1, {self._log}')}, i64 {self._count}")
         with routine.count(self._count, lanes) as lane:
-            offset = code.emit(f"mul i64 {reversed_lane(routine, lane, log)}, {self._panel.bytes}")
+            offset = code.emit(f"mul i64 {reversed_lane(routine, lane, self._log)}, {self._panel.bytes}")
             address = code.emit(f"getelementptr i8, ptr {here}, i64 {offset}")
             code.line(f"store <{self._panel.bytes} x i8> zeroinitializer, ptr {address}, align 1")
 
@@ -146,6 +147,7 @@ class Packing:
     def _element(self, here: str) -> Iterator[tuple[str, Uniform]]:
         """Each element of the fold: where in the panel it stands, and its index."""
         with self.routine.count("0", self._count) as element:
+            self._ask_behind(here, element, 1)
             yield self._place(here, element), Uniform(self.routine.code.emit(f"add i64 {self._start}, {element}"), I64)
 
     def _vector(self, target: str, first: str, begin: str, fold: Uniform, there: str | None) -> None:
@@ -187,6 +189,7 @@ class Packing:
         with routine.count("0", self._count, lanes) as position:
             # The last vector begins earlier rather than end behind the elements.
             element = code.emit(f"select i1 {whole}, i64 {routine.least(position, latest)}, i64 0")
+            self._ask_behind(here, element, lanes)
             with routine.count("0", str(self._panel.width), side) as group:
                 with routine.count("0", str(side)) as row:
                     # Where there is no such row its place takes the last one's.
@@ -238,8 +241,21 @@ class Packing:
     def _vector_type(self, kind: ScalarType) -> str:
         return self._writer.code.vector(memory_type(kind))
 
+    def _ask_behind(self, here: str, element: str, count: int) -> None:
+        """Asks for as many elements of the panel behind this one as are written to this one now. Elements of a panel do not
+        stand in the order in which they come, so all of it has been asked for before it is written."""
+        code, size = self.routine.code, self._panel.bytes
+        offset = code.emit(f"add i64 {self._size}, {code.emit(f'mul i64 {element}, {size}')}")
+        ask_to_write(code, code.emit(f"getelementptr i8, ptr {here}, i64 {offset}"), count * size)
+
     def _ask(self, index: str, fold: str) -> None:
-        """Asks for what is read where the side's loop and the fold's are there."""
+        """Asks for what is read where the side's loop and the fold's are there; behind the last element, in the next panel."""
+        code = self.routine.code
+        end = code.emit(f"add i64 {self._start}, {self._count}")
+        is_next = code.emit(f"icmp sge i64 {fold}, {end}")
+        following = code.emit(f"add i64 {index}, {self._panel.width}")
+        index = code.emit(f"select i1 {is_next}, i64 {following}, i64 {index}")
+        fold = code.emit(f"select i1 {is_next}, i64 {code.emit(f'sub i64 {fold}, {self._count}')}, i64 {fold}")
         side, tile = self._panel.side, self._layout.tile
         here: dict[str, Value] = {side.loop.index.name: Uniform(index, I64), tile.fold.index.name: Uniform(fold, I64)}
         ask(self._memory, tile, side, {**self._batch, **here})
