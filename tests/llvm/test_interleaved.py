@@ -128,6 +128,50 @@ def test_pairs_of_what_is_computed() -> None:
     assert untyped.run(signs(A.use(np.ones(3)), A.use(np.zeros(3)))).dtype == BOOL.dtype
 
 
+def digits(x: Any) -> Any:
+    """Two for each byte, one behind the other."""
+
+    def element(ix: Index) -> Any:
+        (i,) = A.unindex(ix)
+        digit = A.cond(i % 2 == 0, x[i // 2] >> 4, x[i // 2] & 15)
+        return A.cond(digit < 10, digit + 48, digit + 87)
+
+    return A.generate(A.index(2 * A.length(x)), element)
+
+
+def thirds(x: Any) -> Any:
+    """Three of two neighbours each, of which the last is its own; and their places."""
+
+    def element(ix: Index) -> Any:
+        (i,) = A.unindex(ix)
+        near, far = x[i // 3], x[A.min(i // 3 + 1, A.length(x) - 1)]
+        return A.lift(A.select(i % 3 == 2, near, A.max(near, far)), A.quot(i, 3) * 10 + A.rem(i, 3) + i % 4)
+
+    return A.generate(A.index(3 * A.length(x)), element)
+
+
+def every_second(x: Any) -> Any:
+    """What stands at its own index, too."""
+
+    def element(ix: Index, own: Any) -> Any:
+        (i,) = A.unindex(ix)
+        return A.cond(i % 2 == 0, own + x[i // 2], own)
+
+    return A.imap(element, x)
+
+
+def test_one_behind_the_other() -> None:
+    """Rows without a dimension of theirs, where the index is divided; also of a length that is no multiple of theirs."""
+    for count in (1, 15, 16, 63, 64, 257):
+        check(digits, numbers(I8, count).view(np.uint8))
+        for kind in (F32, I8, F64):
+            check(thirds, numbers(kind, count))
+            check(every_second, numbers(kind, count))
+    x = numbers(F32, 40)
+    assert not has_interleaved(lambda x: A.imap(lambda ix, own: A.cond(ix[0] % 2 == 0, own, -own), x), x)
+    assert not has_interleaved(lambda x: A.generate((40,), lambda ix: A.cond(ix[0] % 5 == 0, x[ix[0] // 5], 0)), x)
+
+
 def test_rows_that_do_not_lie_behind_each_other() -> None:
     """Arguments with gaps, or from the last to the first, run as before."""
     whole = numbers(F32, 90, 7)

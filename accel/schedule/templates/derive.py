@@ -19,7 +19,7 @@ from accel.schedule.templates.blocks import Across, Blocks
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.cpu.interleaved import Interleaved
-from accel.schedule.templates.cpu.positions import Positions
+from accel.schedule.templates.cpu.positions import Positions, extents
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.rows import CHUNK, kept_in_lanes
 from accel.schedule.templates.short_rows import ShortRows
@@ -124,7 +124,11 @@ def by_positions(nest: Nest, found: Positions) -> Schedule:
 def by_interleaved(nest: Nest, found: Interleaved) -> Schedule:
     """A vector of rows innermost, each in a lane; what their columns come to is interleaved."""
     row = len(found.loops) - 2
-    schedule = subdivide(original(nest), row, GROUP)
+    schedule = original(nest)
+    if found.divided:
+        (columns,) = extents(found.loops[-1:])
+        schedule = subdivide(schedule, row, columns.offset)
+    schedule = subdivide(schedule, row, GROUP)
     return named(_kinds(flip(schedule, row + 1)), Template.INTERLEAVED)
 
 

@@ -36,10 +36,13 @@ class InterleavedLoops:
     def applies(self, levels: Levels) -> str:
         """Whether rows are as short, there are enough side by side, and they lie one behind the other: an i1."""
         code, found = levels.routine.code, self._found
-        columns, count = levels.extent(found.columns), levels.extent(found.lanes)
+        columns, count = levels.extent(found.columns), self._count(levels)
         few = code.emit(f"icmp ule i64 {code.emit(f'sub i64 {columns}, {LEAST}')}, {MOST - LEAST}")
         result = code.emit(f"and i1 {few}, {code.emit(f'icmp sge i64 {count}, {self._lanes}')}")
         result = code.emit(f"and i1 {result}, {code.emit(f'icmp sge i64 {self._total(levels)}, {FEWEST}')}")
+        if found.divided:
+            rest = code.emit(f"urem i64 {levels.extent(found.lanes)}, {columns}")
+            result = code.emit(f"and i1 {result}, {code.emit(f'icmp eq i64 {rest}, 0')}")
         for array in found.rows:
             whole = code.emit(f"mul i64 {columns}, {array.element.bytes}")
             stride = levels.view.stride(array, len(array.shape) - 2)
@@ -53,14 +56,21 @@ class InterleavedLoops:
         code, found = levels.routine.code, self._found
         number = code.emit(f"sub i64 {levels.extent(found.columns)}, {LEAST}")
         function = self._late.address(levels.routine, number)
-        parts = code.parts(levels.extent(found.lanes), str(self._lanes))
+        parts = code.parts(self._count(levels), str(self._lanes))
         for loop in found.loops[:-2]:
             parts = code.emit(f"mul i64 {parts}, {levels.extent(loop)}")
         launch(self._text, levels, function, parts, self._total(levels), self._lanes * MOST)
 
+    def _count(self, levels: Levels) -> str:
+        """How many rows stand side by side."""
+        count = levels.extent(self._found.lanes)
+        columns = levels.extent(self._found.columns)
+        return levels.routine.code.emit(f"udiv i64 {count}, {columns}") if self._found.divided else count
+
     def _total(self, levels: Levels) -> str:
+        """How many elements there are."""
         total = "1"
-        for loop in self._found.loops:
+        for loop in self._found.loops[:-1] if self._found.divided else self._found.loops:
             total = levels.routine.code.emit(f"mul i64 {total}, {levels.extent(loop)}")
         return total
 
@@ -70,7 +80,7 @@ class InterleavedLoops:
         levels, code = Levels(self._text, routine, "ret void"), routine.code
         leave_if_failed(levels)
         rows = _Rows(levels, self._found, self._lanes, LEAST + number)
-        count = levels.extent(self._found.lanes)
+        count = self._count(levels)
         vectors = code.parts(count, str(self._lanes))
         first, position = routine.slot("i64"), routine.slot("i64")
         number_of_first = code.emit(f"udiv i64 %low, {vectors}")

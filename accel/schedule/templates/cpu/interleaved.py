@@ -13,8 +13,8 @@ from dataclasses import replace
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.ir import flow, mentions
-from accel.ir.indices import Indices
-from accel.ir.nodes import For, LoopBody, Nest, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.ir.indices import Indices, extent_of
+from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.ir.positions import merging
 from accel.ir.work import element_work
 from accel.labelled import programs, rewrite, scalar
@@ -22,6 +22,7 @@ from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable, constant
 from accel.labelled.work import INSTRUCTIONS
 from accel.schedule.flat import flat_loops
+from accel.schedule.templates.cpu.divided import divided
 from accel.schedule.templates.cpu.positions import extents
 from accel.support.dataclass import dataclass
 
@@ -35,11 +36,13 @@ LONGEST = 200
 @dataclass(frozen=True, slots=True)
 class Interleaved:
     """loops: all, outermost first: that of the columns is the last one, and the one around it runs in lanes. statements: those
-    of the innermost one. rows: the arrays whose rows are as long as those of the nest."""
+    of the innermost one. rows: the arrays whose rows are as long as those of the nest. divided: the two stand for one of the
+    nest, whose extent is said of that of the lanes; it has to be a multiple of that of the columns."""
 
     loops: tuple[For, ...]
     statements: tuple[LoopBody, ...]
     rows: tuple[Array, ...]
+    divided: bool = False
 
     @property
     def lanes(self) -> For:
@@ -54,24 +57,36 @@ class Interleaved:
 
 def interleaved(nest: Nest) -> Interleaved | None:
     """The nest in lanes of rows, if it is a map that chooses by columns, or reads components of rows."""
-    loops = flat_loops(nest)
-    if loops is None or loops[-1].body.loop is not None or any(True for _ in mentions.states(nest)):
+    *_, innermost = mentions.levels(nest)
+    statements = (*innermost.before, *innermost.after)
+    if any(True for _ in mentions.states(nest)) or element_work(statements, INSTRUCTIONS) > LONGEST:
         return None
-    statements, columns = (*loops[-1].body.before, *loops[-1].body.after), loops[-1]
     if not all(isinstance(s, OneToOne | Remap | Read | Write) and s.when is None for s in statements):
         return None
-    own = (loops[-2].index, columns.index)
+    loops = flat_loops(nest)
+    if loops is None:
+        return _divided(nest, statements)
+    columns, own = loops[-1], (loops[-2].index, loops[-1].index)
     written = [s for s in statements if isinstance(s, Write)]
     if any(s.index[-2:] != own or _mentions(s.index[:-2], own) for s in written) or merging(nest, loops) == 0:
         return None
     (known,) = extents([columns])
-    if element_work(statements, INSTRUCTIONS) > LONGEST:
-        return None
     if not (any(map(_chooses, statements)) if known.variable is not None else LEAST <= known.offset <= MOST):
         return None
     every = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
     rows = tuple([array for array in every if len(array.shape) > 1 and array.shape[-1] == known])
     return Interleaved(tuple(loops), statements, rows)
+
+
+def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
+    """The same of one loop whose index is divided."""
+    loop = nest.body.loop
+    if loop is None or loop.body.loop is not None or loop.direction is not LoopDirection.UP or extent_of(loop) is None:
+        return None
+    if any(s.index != (loop.index,) for s in statements if isinstance(s, Write)):
+        return None
+    found = divided(loop, statements, LEAST, MOST)
+    return None if found is None else Interleaved(found[:2], tuple(found[2]), (), divided=True)
 
 
 def _mentions(some: Sequence[Operand], indices: Sequence[Stream]) -> bool:
