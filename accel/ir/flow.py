@@ -81,6 +81,11 @@ def state_needs(state: State) -> tuple[Stream, ...]:
     return seeds if state.when is None else (*seeds, state.when)
 
 
+def begun(state: State, value: Callable[[Operand], Operand]) -> State:
+    """The state with `value` applied to what it begins with."""
+    return state if state.initial is None else replace(state, initial=tuple(map(value, state.initial)))
+
+
 def substituted(statement: LoopBody, value: Callable[[Operand], Operand]) -> LoopBody:
     """The statement with `value` applied to all its operands (guards stay)."""
 

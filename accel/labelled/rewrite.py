@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar, assert_never
 
-from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import BindSizes, Operation, RequireEqual
 from accel.labelled.operations import describe, rebuild
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
@@ -108,3 +108,12 @@ def operation(node: Operation, to: Substitution) -> Operation:
             described = describe(node)
             functions = tuple([to.function(function) for function in described.functions])
             return rebuild(node, to.arrays(described.arrays), functions, described.parts)
+
+
+def reading(node: Operation, labels: Mapping[Label, Label]) -> Operation:
+    """The operation with other labels for the arrays that it reads."""
+
+    def array(old: Array) -> Array:
+        return replace(old, label=labels.get(old.label, old.label))
+
+    return operation(node, Substitution(array, lambda extent: extent))

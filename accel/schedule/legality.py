@@ -12,7 +12,7 @@ from typing import assert_never
 
 from accel.ir import flow, mentions
 from accel.ir.mentions import function_statements
-from accel.ir.nodes import LoopBody, ManyToOne, Nest, Read, Scatter, State, Stream, Write
+from accel.ir.nodes import Level, LoopBody, ManyToOne, Nest, Read, Scatter, State, Stream, Write
 from accel.ir.slices import backward_slice
 from accel.labelled import scalar
 from accel.labelled.array import Extent
@@ -53,6 +53,11 @@ def straight(function: Function) -> bool:
 def is_repeatable(statement: LoopBody) -> bool:
     """Whether running the statement again changes nothing."""
     return not isinstance(statement, Write | Scatter | ManyToOne)
+
+
+def stands_alone(level: Level) -> bool:
+    """Whether nothing stands around the level's loop that may run only once."""
+    return not level.after and all(map(is_repeatable, level.before))
 
 
 def carriers(schedule: Schedule, axis: Axis) -> list[Carried]:
@@ -233,7 +238,7 @@ def against_flattening(schedule: Schedule, outer: Piece, inner: Piece) -> str | 
         return "an extent is not known at launch"
     every = loops(schedule.nest)
     level = every[last.depth].body
-    if level.after or not all(map(is_repeatable, level.before)):
+    if not stands_alone(level):
         return "what stands between them runs once for each iteration of the outer one"
     if every[first.depth].states:
         return "states of the inner one begin anew in each iteration of the outer one"

@@ -6,11 +6,10 @@ Fused code does not compute what is not asked for (docs/errors.md), so a dead st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
-from accel.ir.flow import substituted
+from accel.ir.flow import begun, substituted
 from accel.ir.lowering.draft import Draft, DraftLevel
-from accel.ir.nodes import LoopBody, OneToOne, Operand, Scatter, State, Stream, Write
+from accel.ir.nodes import LoopBody, OneToOne, Operand, Scatter, Stream, Write
 from accel.ir.slices import backward_slice
 from accel.labelled.scalar import Variable
 
@@ -51,9 +50,6 @@ def _without_copies(nest: Draft) -> Draft:
         values.update(dict.fromkeys(path[:-1], operand))
         return operand
 
-    def state(each: State) -> State:
-        return each if each.initial is None else replace(each, initial=tuple(map(value, each.initial)))
-
     return Draft(
         tuple(
             DraftLevel(
@@ -62,7 +58,7 @@ def _without_copies(nest: Draft) -> Draft:
                     for key, each in level.statements.items()
                     if not (isinstance(each, OneToOne) and _copied(each) is not None)
                 },
-                {name: state(each) for name, each in level.states.items()},
+                {name: begun(each, value) for name, each in level.states.items()},
             )
             for level in nest.levels
         )

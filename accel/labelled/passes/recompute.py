@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from accel.labelled import programs, rewrite
-from accel.labelled.array import Array, Extent, Label
+from accel.labelled.array import Label
 from accel.labelled.nodes import Binding, Program
 from accel.labelled.passes.inline import inlined
 from accel.support.dataclass import dataclass
@@ -74,17 +74,9 @@ def _reads_in_bulk(binding: Binding, label: Label) -> bool:
     return any(array.label == label for array in programs.inputs(binding.operation))
 
 
-def _same(extent: Extent) -> Extent:
-    return extent
-
-
 def _reading(binding: Binding, labels: Mapping[Label, Label]) -> Binding:
     """The binding, reading other arrays in place of those whose labels are keys."""
-
-    def array(old: Array) -> Array:
-        return replace(old, label=labels.get(old.label, old.label))
-
-    return replace(binding, operation=rewrite.operation(binding.operation, rewrite.Substitution(array, _same)))
+    return replace(binding, operation=rewrite.reading(binding.operation, labels))
 
 
 def _relabelled(binding: Binding, labels: Mapping[Label, Label]) -> Binding:

@@ -1,6 +1,6 @@
 """Memory for arrays: aligned, and large blocks used again while their pages are warm (`arrays_text.py`).
 
-The functions are compiled once per process: kernels' callers call them as C, Python by `Buffers`.
+The functions are compiled once per machine: kernels' callers call them as C, Python by `Buffers`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.templates.launch import launch
+from accel.backends.llvm.templates.launch import launch, product_of_extents
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.errors import AccelInternalError
@@ -69,10 +69,7 @@ class InterleavedLoops:
 
     def _total(self, levels: Levels) -> str:
         """How many elements there are."""
-        total = "1"
-        for loop in self._found.loops[:-1] if self._found.divided else self._found.loops:
-            total = levels.routine.code.emit(f"mul i64 {total}, {levels.extent(loop)}")
-        return total
+        return product_of_extents(levels, self._found.loops[:-1] if self._found.divided else self._found.loops)
 
     def _routines(self, number: int) -> Sequence[Routine]:
         """`@<name>_interleaved(frame, low, high)`: some vectors of rows, of `LEAST` and `number` columns."""

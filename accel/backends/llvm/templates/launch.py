@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from accel.backends.llvm.loops.chunks import run_chunks
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import STEP_TIME
 from accel.backends.llvm.text.words import THREADS
+from accel.ir.nodes import For
 
 FEW = 4
 """Chunks of a thread, from which on they may have more parts."""
+
+
+def product_of_extents(levels: Levels, loops: Sequence[For]) -> str:
+    """How many iterations some loops have together."""
+    total = "1"
+    for loop in loops:
+        total = levels.routine.code.emit(f"mul i64 {total}, {levels.extent(loop)}")
+    return total
 
 
 def launch(

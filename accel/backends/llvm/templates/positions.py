@@ -16,7 +16,7 @@ from accel.backends.llvm.emit.values import Digit, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.templates.launch import launch
+from accel.backends.llvm.templates.launch import launch, product_of_extents
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.errors import AccelInternalError
@@ -48,7 +48,8 @@ class PositionLoops:
         for loop in found.loops[found.rows :]:
             row = code.emit(f"mul i64 {row}, {levels.extent(loop)}")
         short = code.emit(f"icmp sle i64 {row}, {found.most}")
-        result = code.emit(f"and i1 {short}, {code.emit(f'icmp sge i64 {self._total(levels)}, {LEAST}')}")
+        total = product_of_extents(levels, found.loops)
+        result = code.emit(f"and i1 {short}, {code.emit(f'icmp sge i64 {total}, {LEAST}')}")
         for array in found.runs:
             for place in range(len(array.shape) - 1):
                 inner = levels.view.stride(array, place + 1)
@@ -61,25 +62,19 @@ class PositionLoops:
         """All positions."""
         self._text.routines.append(self._late.found())
         self._text.late.append(self._late)
-        routine, code, total = levels.routine, levels.routine.code, self._total(levels)
+        routine, code, total = levels.routine, levels.routine.code, product_of_extents(levels, self._found.loops)
         single = code.emit(f"icmp eq i64 {levels.extent(self._found.loops[-1])}, 1")
         number = code.emit(f"zext i1 {single} to i64")
         function = self._late.address(routine, number)
         parts, elements = code.parts(total, str(self._lanes)), code.emit(f"mul i64 {total}, {self._slower}")
         launch(self._text, levels, function, parts, elements, self._lanes * self._slower)
 
-    def _total(self, levels: Levels) -> str:
-        total = "1"
-        for loop in self._found.loops:
-            total = levels.routine.code.emit(f"mul i64 {total}, {levels.extent(loop)}")
-        return total
-
     def _routines(self, number: int) -> Sequence[Routine]:
         """`@<name>_positions(frame, low, high)`: some vectors of positions. Number 1 is for rows of one element."""
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         levels, code = Levels(self._text, routine, "ret void"), routine.code
         leave_if_failed(levels)
-        writer, total = Writer(code, self._lanes), self._total(levels)
+        writer, total = Writer(code, self._lanes), product_of_extents(levels, self._found.loops)
         low = code.emit(f"mul i64 %low, {self._lanes}")
         high = routine.least(code.emit(f"mul i64 %high, {self._lanes}"), total)
         digits = _Digits(levels, writer, self._found.loops, single=number == 1)

@@ -26,7 +26,7 @@ from dataclasses import replace
 
 from accel.ast.tree.operators import COMPARISONS, Operator
 from accel.labelled import programs, rewrite
-from accel.labelled.array import Array, Extent, Label
+from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Backpermute, Binding, Operation, Program, Reshape
 from accel.labelled.operations import Flag, Kind, Role, describe, parts, with_parts
 from accel.labelled.passes.dependence import Names
@@ -288,12 +288,4 @@ def _read_in_order(binding: Binding, makers: _Makers) -> list[Label]:
 def _reading(binding: Binding, makers: _Makers, again: Mapping[Label, Label]) -> Binding:
     """The binding, reading in order what was made again."""
     labels = {label: again[label] for label in _read_in_order(binding, makers) if label in again}
-
-    def array(old: Array) -> Array:
-        return replace(old, label=labels.get(old.label, old.label))
-
-    return replace(binding, operation=rewrite.operation(binding.operation, rewrite.Substitution(array, _same)))
-
-
-def _same(extent: Extent) -> Extent:
-    return extent
+    return replace(binding, operation=rewrite.reading(binding.operation, labels))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from accel.ir.nodes import LoopDirection, Nest, Stream
 from accel.ir.positions import merging
 from accel.schedule.axes import loops
-from accel.schedule.legality import is_repeatable
+from accel.schedule.legality import stands_alone
 from accel.schedule.nodes import Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, kind, named, original, split, subdivide
 from accel.schedule.splitting.inside import inside
@@ -61,7 +61,7 @@ def is_plain_map(nest: Nest) -> bool:
     if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP:
         return False
     known = not any(isinstance(loop.extent, Stream) for loop in loops(nest))
-    return known and not nest.body.after and all(map(is_repeatable, nest.body.before))
+    return known and stands_alone(nest.body)
 
 
 def first_column(nest: Nest) -> int:

@@ -11,7 +11,7 @@ from accel.ast.tree.operators import Operator
 from accel.ir.nodes import Nest, Stream
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
 from accel.labelled.scalar import Constant
-from accel.schedule.legality import against_carrying, carriers, is_repeatable
+from accel.schedule.legality import against_carrying, carriers, stands_alone
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Carried, Kind, Schedule, Template
 from accel.schedule.rules import carry, kind, named, original, subdivide
@@ -44,14 +44,9 @@ def chains(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
         yield from () if chained is None else ((chained,),)
         return
     rows = flattened(whole, 1)
-    if len(rows.pieces) > 1 and stands_alone(nest) and (chained := group_chain(rows, 1)) is not None:
+    if len(rows.pieces) > 1 and stands_alone(nest.body) and (chained := group_chain(rows, 1)) is not None:
         yield (chained,)
         yield (named(kind(whole, 0, Kind.PARALLEL), Template.ITEMS),)
-
-
-def stands_alone(nest: Nest) -> bool:
-    """Whether nothing that may run only once stands outside of the outermost loops."""
-    return not nest.body.after and all(map(is_repeatable, nest.body.before))
 
 
 def group_chain(schedule: Schedule, at: int) -> Schedule | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from accel.ir.nodes import For, Nest, State
 from accel.schedule.axes import loops
-from accel.schedule.legality import is_repeatable
+from accel.schedule.legality import stands_alone
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
 from accel.schedule.rules import flip, kind, named, original, subdivide
@@ -42,18 +42,13 @@ def folds(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
         return
     rows = flattened(whole, 1)
     parts = folded_parts(rows, 1)
-    if parts is None or not _stands_alone(nest):
+    if parts is None or not stands_alone(nest.body):
         return
     if len(parts) == 1 and is_down_columns(rows):
         yield (_of_columns(parts[0], rows),)
         return
     yield tuple(_of_rows(part, rows) for part in parts)
     yield from _of_blocks(rows, 1)
-
-
-def _stands_alone(nest: Nest) -> bool:
-    """Whether nothing that may run only once stands outside of the rows."""
-    return not nest.body.after and all(map(is_repeatable, nest.body.before))
 
 
 def _of_blocks(schedule: Schedule, at: int) -> Iterator[tuple[Schedule, ...]]:

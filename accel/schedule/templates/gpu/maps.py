@@ -14,7 +14,7 @@ from accel.ir.positions import accesses, merging
 from accel.labelled.array import Array
 from accel.labelled.scalar import While
 from accel.schedule.axes import loops
-from accel.schedule.legality import is_repeatable
+from accel.schedule.legality import stands_alone
 from accel.schedule.nodes import Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, flip, kind, named, original, subdivide
 from accel.schedule.templates.blocks import Blocks, blocks
@@ -50,7 +50,7 @@ def few_elements(nest: Nest) -> Schedule | None:
     whole = flattened(original(nest), 0)
     if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP or merging(nest, every, contiguous=True):
         return None
-    if any(loop.direction is not LoopDirection.UP for loop in every) or not _is_outside_pure(nest):
+    if any(loop.direction is not LoopDirection.UP for loop in every) or not stands_alone(nest.body):
         return None
     inner = list(mentions.levels(nest))[-1]
     statements = (*inner.before, *inner.after)
@@ -96,10 +96,6 @@ def patches(nest: Nest) -> Schedule | None:
 def turned_blocks(nest: Nest) -> Blocks | None:
     """Blocks of the axis that is written along and of one that is read along: a group for each, turned in local memory."""
     found = blocks(nest)
-    if found is None or len(found.axes) != 1 or not _is_outside_pure(nest):
+    if found is None or len(found.axes) != 1 or not stands_alone(nest.body):
         return None
     return found if sum(each.read.out.type.bytes for each in found.across) <= MOST_ACROSS_BYTES else None
-
-
-def _is_outside_pure(nest: Nest) -> bool:
-    return not nest.body.after and all(map(is_repeatable, nest.body.before))

@@ -123,44 +123,48 @@ def filled(array: Array, value: Constant) -> Nest:
     return with_outputs(Nest(array.label, level, (), (), ()))
 
 
+class _Integers:
+    """A function of some integers, as it is written."""
+
+    def __init__(self, count: int) -> None:
+        self.values = [Variable(number, I64) for number in range(count)]
+        self._statements: list[Compute] = []
+
+    def computed(self, operator: Operator, left: Variable | Constant, right: Variable | Constant) -> Variable:
+        """The result of one more statement."""
+        out = Variable(len(self.values) + len(self._statements), I64)
+        self._statements.append(Compute(out, operator, (left, right)))
+        return out
+
+    def function(self, result: Variable | Constant) -> Function:
+        """All of it."""
+        return Function(tuple(self.values), Block(tuple(self._statements), (result,)))
+
+
 def linear(out: Stream, index: Sequence[Operand], extents: Sequence[Operand], plus: int = 0) -> OneToOne:
     """`out` := the row-major position of an index among such extents, plus a number."""
-    values = [Variable(number, I64) for number in range(2 * len(index))]
-    first, sizes = values[: len(index)], values[len(index) :]
-    statements: list[Compute] = []
-
-    def computed(operator: Operator, left: Variable | Constant, right: Variable | Constant) -> Variable:
-        statements.append(Compute(Variable(len(values) + len(statements), I64), operator, (left, right)))
-        return statements[-1].out
-
+    of = _Integers(2 * len(index))
+    first, sizes = of.values[: len(index)], of.values[len(index) :]
     place: Variable | Constant = constant(I64, plus)
     if index:
         place = first[0]
         for each, size in zip(first[1:], sizes[1:], strict=True):
-            place = computed(Operator.ADD, computed(Operator.MUL, place, size), each)
+            place = of.computed(Operator.ADD, of.computed(Operator.MUL, place, size), each)
         if plus:
-            place = computed(Operator.ADD, place, constant(I64, plus))
-    function = Function(tuple(values), Block(tuple(statements), (place,)))
-    return OneToOne((out,), function, (*index, *extents))
+            place = of.computed(Operator.ADD, place, constant(I64, plus))
+    return OneToOne((out,), of.function(place), (*index, *extents))
 
 
 def at_most(out: Stream, summands: Sequence[Operand], limit: Sequence[Operand]) -> OneToOne:
     """`out` := the sum of some numbers, or, if that is less, the product of others."""
-    values = [Variable(number, I64) for number in range(len(summands) + len(limit))]
-    statements: list[Compute] = []
-
-    def computed(operator: Operator, left: Variable | Constant, right: Variable | Constant) -> Variable:
-        statements.append(Compute(Variable(len(values) + len(statements), I64), operator, (left, right)))
-        return statements[-1].out
-
+    of = _Integers(len(summands) + len(limit))
     total: Variable | Constant = constant(I64, 0)
-    for each in values[: len(summands)]:
-        total = computed(Operator.ADD, total, each)
+    for each in of.values[: len(summands)]:
+        total = of.computed(Operator.ADD, total, each)
     most: Variable | Constant = constant(I64, 1)
-    for each in values[len(summands) :]:
-        most = computed(Operator.MUL, most, each)
-    least = computed(Operator.MIN, total, most)
-    return OneToOne((out,), Function(tuple(values), Block(tuple(statements), (least,))), (*summands, *limit))
+    for each in of.values[len(summands) :]:
+        most = of.computed(Operator.MUL, most, each)
+    return OneToOne((out,), of.function(of.computed(Operator.MIN, total, most)), (*summands, *limit))
 
 
 def around(nest: Nest, statement: LoopBody) -> list[For]:

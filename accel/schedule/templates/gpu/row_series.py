@@ -13,11 +13,10 @@ from accel.ir.nodes import Nest
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import loops
-from accel.schedule.legality import against_flattening
+from accel.schedule.legality import against_flattening, stands_alone
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Axis, Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, kind, named, original, subdivide
-from accel.schedule.templates.gpu.chains import stands_alone
 from accel.schedule.templates.gpu.folds import ROWS, is_down_columns
 from accel.schedule.templates.gpu.maps import turned_blocks
 from accel.schedule.templates.work_items import (
@@ -38,7 +37,12 @@ def in_row_groups(nest: Nest, machine: WorkItems, outer: int) -> Schedule | None
             return None
         whole = flatten(whole, 0)
     whole = flattened(whole, 1)
-    if not is_shared_out(whole, machine) or own_states(whole, 0) or not stands_alone(nest) or _is_across(nest, whole):
+    if (
+        not is_shared_out(whole, machine)
+        or own_states(whole, 0)
+        or not stands_alone(nest.body)
+        or _is_across(nest, whole)
+    ):
         return None
     match whole.pieces[1:]:
         case []:

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Remap, Stream
 from accel.schedule.axes import loops
-from accel.schedule.legality import is_repeatable
+from accel.schedule.legality import is_repeatable, stands_alone
 from accel.schedule.machine import WorkItems, struct_bytes
 from accel.schedule.nodes import Carried, Kind, Parameter, Schedule, Template
 from accel.schedule.rules import kind, named, original, subdivide
-from accel.schedule.templates.gpu.chains import stands_alone
 from accel.schedule.templates.work_items import flattened, in_lanes, is_shared_out, lanes_of, own_states, sliced
 
 SEGMENTS = Parameter("segments")
@@ -29,7 +28,7 @@ MOST_BYTES = 24
 def segments(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
     """The way to fold the nest's segments in groups; none if it has no such folds, or folds of several kinds of lanes."""
     whole = flattened(original(nest), 0)
-    if not is_shared_out(whole, machine) or own_states(whole, 0) or not stands_alone(nest):
+    if not is_shared_out(whole, machine) or own_states(whole, 0) or not stands_alone(nest.body):
         return
     if len(whole.pieces) != 2 or not has_segments(nest):
         return

@@ -12,7 +12,7 @@ from dataclasses import replace
 from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
 from accel.ir.layouts import Layout, in_layouts, layout, mentioned_otherwise_in
-from accel.ir.nodes import For, Level, LoopBody, Nest, Operand, Read, State, Write
+from accel.ir.nodes import For, Level, LoopBody, Nest, Operand, Read, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from accel.support.dataclass import dataclass
@@ -61,9 +61,6 @@ def _without(nest: Nest, loop: For) -> Nest:
     def statements(some: tuple[LoopBody, ...]) -> tuple[LoopBody, ...]:
         return tuple(flow.substituted(statement, value) for statement in some)
 
-    def state(each: State) -> State:
-        return each if each.initial is None else replace(each, initial=tuple(map(value, each.initial)))
-
     body: Level | None = None
     for level in reversed(list(mentions.levels(nest))):
         before, after = statements(level.before), statements(level.after)
@@ -72,7 +69,9 @@ def _without(nest: Nest, loop: For) -> Nest:
         elif level.loop.index == loop.index:
             body = Level((*before, *body.before), body.loop, (*body.after, *after))
         else:
-            inner = replace(level.loop, states=tuple(map(state, level.loop.states)), body=body)
+            inner = replace(
+                level.loop, states=tuple([flow.begun(each, value) for each in level.loop.states]), body=body
+            )
             body = Level(before, inner, after)
     assert body is not None, "a nest has a level"
     return replace(nest, body=body)
