@@ -188,6 +188,14 @@ def test_rows_that_do_not_lie_behind_each_other() -> None:
             assert fast(part).tobytes() == expected.tobytes()
 
 
+def test_results_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_for(monkeypatch, changed(cached_bytes=64, keeps_stores=False))
+    for columns in (2, 3, 4):
+        check(chosen, numbers(F32, 333, columns))
+        check(chosen, numbers(F64, 67, columns))
+    check(digits, numbers(I8, 500).view(np.uint8))
+
+
 def test_results_that_take_an_argument() -> None:
     p = numbers(F32, 400, 3)
     expected = untyped.run(chosen(untyped.accel.use(p)), backend="interpreter")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from accel.ast.tree.types import I64, ScalarType
+from accel.backends.llvm.emit.asked import Ahead
 from accel.backends.llvm.emit.checks import Checks
 from accel.backends.llvm.emit.lanes.interleaving import interleaved_lanes
 from accel.backends.llvm.emit.lanes.masked import lane_by_lane, masked_load, masked_store, suffix
@@ -21,7 +22,6 @@ from accel.backends.llvm.emit.lanes.stepping import COMPONENTS, WIDEST, step_of,
 from accel.backends.llvm.emit.runs import is_run
 from accel.backends.llvm.emit.values import Fixed, Near, Packed, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
-from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host
@@ -33,23 +33,6 @@ from accel.labelled.array import Array, Extent
 
 FIRST_CACHE, SECOND_CACHE = 3, 2
 """How LLVM calls the caches that what is asked for comes to."""
-
-
-class Ahead:
-    """What a vector asks for, of what it reads: each array once, some bytes on. `place`: the vector's number in a group that is
-    written side by side; None where the body is written once."""
-
-    def __init__(self, place: int | None) -> None:
-        self._place = place
-        self._asked: set[Array] = set()
-
-    def lines(self, array: Array, lanes: int) -> range:
-        """Bytes from the vector's first one to each line of its own, one of which several short vectors share."""
-        size = lanes * array.element.bytes
-        if array in self._asked or (self._place is not None and self._place * size % LINE):
-            return range(0)
-        self._asked.add(array)
-        return range(0, size, LINE)
 
 
 class Memory(Checks):
@@ -246,8 +229,12 @@ class Memory(Checks):
 
     def goes_past_caches(self, array: Array, index: Sequence[Value]) -> str:
         """Whether rows of vectors from a uniform index on are to be stored past the caches: large, and aligned; an i1."""
+        return self._is_past_caches(array, self.address(array, index))
+
+    def _is_past_caches(self, array: Array, address: str) -> str:
+        """The same of vectors from an address on."""
         code = self.routine.code
-        address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
+        address = code.emit(f"ptrtoint ptr {address} to i64")
         odd = code.emit(f"and i64 {address}, {array.element.bytes * self._writer.lanes - 1}")
         aligned = code.emit(f"icmp eq i64 {odd}, 0")
         large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
@@ -289,18 +276,22 @@ class Memory(Checks):
             self._scatter(kind, text, self._addresses(array, index), mask)
 
     def write_rows(self, array: Array, index: Sequence[Value], columns: Sequence[Value], rest: str | None) -> None:
-        """Stores neighbouring rows, of which each column is a vector, from the element at `index` on; only the first `rest` of
-        them, if that is said."""
+        """Stores neighbouring rows, of which each column is a vector, from the element at `index` on, past the caches if they
+        are large; only the first `rest` of them, if that is said."""
         writer, kind, code = self._writer, array.element, self.routine.code
         texts = [to_memory(writer.code, kind, writer.every(value)) for value in columns]
         address, count = self.address(array, index), len(columns)
         elements = None if rest is None else code.emit(f"mul i64 {rest}, {count}")
+        past = self._is_past_caches(array, address) if rest is None else ""
         for number, text in enumerate(interleaved_lanes(writer.code, memory_type(kind), texts)):
             mask, before = None, number * writer.lanes
             if elements is not None:
                 mask = writer.first_lanes(code.emit(f"sub i64 {elements}, {before}"))
             place = code.emit(f"getelementptr i8, ptr {address}, i64 {before * kind.bytes}")
-            self._store_row(kind, text, place, mask)
+            if mask is None:
+                self._store_past_caches(kind, text, place, past)
+            else:
+                self._store_row(kind, text, place, mask)
 
     def _store_row(self, kind: ScalarType, text: str, address: str, mask: str | None) -> None:
         code = self._writer.code

@@ -14,9 +14,11 @@ from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.templates.launch import launch, product_of_extents
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import STREAMING
 from accel.errors import AccelInternalError
 from accel.ir.nodes import Write
 from accel.schedule.templates.cpu.interleaved import LEAST, MOST, Interleaved, side_by_side
@@ -57,6 +59,7 @@ class InterleavedLoops:
         number = code.emit(f"sub i64 {levels.extent(found.columns)}, {LEAST}")
         function = self._late.address(levels.routine, number)
         parts = code.parts(self._count(levels), str(self._lanes))
+        note_streaming(self._text, levels, self._total(levels), 1)
         for loop in found.loops[:-2]:
             parts = code.emit(f"mul i64 {parts}, {levels.extent(loop)}")
         launch(self._text, levels, function, parts, self._total(levels), self._lanes * MOST)
@@ -101,6 +104,8 @@ class InterleavedLoops:
             ends = code.emit(f"icmp eq i64 {following}, {vectors}")
             routine.store("i64", code.emit(f"select i1 {ends}, i64 0, i64 {following}"), first)
             routine.store("i64", code.emit(f"add i64 {around}, {code.emit(f'zext i1 {ends} to i64')}"), position)
+        with routine.when(code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
+            levels.memory.finish_past_caches()
         code.line("ret void")
         levels.memory.close()
         return [routine]
