@@ -80,9 +80,6 @@ def _vector(code: Code, symbol: str) -> str:
     gather = f"llvm.masked.gather.v{lanes}i64.v{lanes}p0"
     code.declare("i64", maximum, type_)
     code.declare(type_, gather, f"{code.vector('ptr')}, {flags}, {type_}")
-    lines, words = _rounds("%low.one", "%high.one", "%counter")
-    body = "\n  ".join(lines)
-
     return f"""\
 define internal {type_} @{symbol}({type_} %low, {type_} %high, {type_} %position) {FUNCTION_ATTRIBUTES} {{
 entry:
@@ -108,6 +105,19 @@ entry:
   %turns.close = add i64 %last.counter, 1
   %turns = select i1 %close, i64 %turns.close, i64 {lanes}
   br label %loop
+{_counters(type_)}
+pick:
+  %pointers = getelementptr i64, ptr %numbers, {type_} %places
+  %picked = call {type_} @{gather}({code.vector("ptr")} align 8 %pointers, {flags} splat (i1 true), {type_} poison)
+  ret {type_} %picked
+}}"""
+
+
+def _counters(type_: str) -> str:
+    """The numbers of one counter after the other: of those from the first on, or of each lane's own."""
+    lines, words = _rounds("%low.one", "%high.one", "%counter")
+    body = "\n  ".join(lines)
+    return f"""\
 loop:
   %turn = phi i64 [ 0, %entry ], [ %next, %loop ]
   %lane = select i1 %close, i64 0, i64 %turn
@@ -124,12 +134,7 @@ loop:
   {_stores(words)}
   %next = add i64 %turn, 1
   %more = icmp ult i64 %next, %turns
-  br i1 %more, label %loop, label %pick
-pick:
-  %pointers = getelementptr i64, ptr %numbers, {type_} %places
-  %picked = call {type_} @{gather}({code.vector("ptr")} align 8 %pointers, {flags} splat (i1 true), {type_} poison)
-  ret {type_} %picked
-}}"""
+  br i1 %more, label %loop, label %pick"""
 
 
 def _differing(code: Code, half: str) -> str:

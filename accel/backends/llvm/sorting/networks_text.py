@@ -80,6 +80,20 @@ group:
   %row = call {many} @llvm.smin.v{size}i64({many} %row.any, {many} %last.all)
   %begin = mul {many} %row, %count.all
   br label %load
+{_one_group(text)}
+after:
+  %number.next = add i64 %number, 1
+  %again = icmp slt i64 %number.next, %high
+  br i1 %again, label %group, label %done
+done:
+  ret void
+}}
+"""
+
+
+def _one_group(text: _Text) -> str:
+    """Its keys are made, put in order and written."""
+    return f"""\
 load:
   %i = phi i64 [ 0, %group ], [ %i.next, %load ]
 {text.load()}
@@ -97,15 +111,7 @@ store:
 {text.store()}
   %j.next = add i64 %j, 1
   %stores = icmp slt i64 %j.next, %first
-  br i1 %stores, label %store, label %after
-after:
-  %number.next = add i64 %number, 1
-  %again = icmp slt i64 %number.next, %high
-  br i1 %again, label %group, label %done
-done:
-  ret void
-}}
-"""
+  br i1 %stores, label %store, label %after"""
 
 
 class _Text:

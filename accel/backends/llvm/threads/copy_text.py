@@ -18,7 +18,10 @@ _TARGET, _SOURCE, _BYTES, _WORDS = range(THREADS + 1, THREADS + 5)
 
 def copy_text() -> str:
     """The function, for a module that has `@accel_run`."""
-    return f"""
+    return _PARTS + _COPY
+
+
+_PARTS = f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 define internal void @copy_parts(ptr %frame, i64 %low, i64 %high) #0 {{
@@ -39,6 +42,9 @@ define internal void @copy_parts(ptr %frame, i64 %low, i64 %high) #0 {{
   ret void
 }}
 
+"""
+
+_COPY = f"""\
 ; Gives 1 if it was interrupted, with a Python exception set: then something may be missing.
 define i64 @accel_copy(ptr %target, ptr %source, i64 %bytes, i64 %threads) #0 {{
 entry:

@@ -26,6 +26,10 @@ _PAGE = 1 << 12
 
 def scratch_text(system: System) -> str:
     """`@accel_scratch` and `@accel_scratch_done`, for a module that has `@page`."""
+    return _taken(system) + _DONE
+
+
+def _taken(system: System) -> str:
     advice = system.huge_pages
     declare = "" if advice is None else "declare i32 @madvise(ptr, i64, i32)"
     advise = "" if advice is None else f"  call i32 @madvise(ptr %first, i64 %whole, i32 {advice})"
@@ -72,6 +76,10 @@ nothing:
   ret ptr null
 }}
 
+"""
+
+
+_DONE = f"""\
 ; Nobody works in it any more.
 define void @accel_scratch_done(ptr %memory) #0 {{
 entry:
