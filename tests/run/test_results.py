@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.llvm.calls.compiled import Compiled
 from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
@@ -150,3 +151,11 @@ def test_small_parts_of_large_arrays_keep_only_themselves(name: str, backend: st
     function: Any = A.runN(SMALL[name], backend=backend)
     for result in flat(function(np.arange(1_000_000))):
         assert held(result) <= 2 * result.nbytes + 64
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_so_it_is_where_programs_run_item_by_item(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they do where a compiled call does not take the arguments."""
+    monkeypatch.setattr(Compiled, "function", lambda self, otherwise, constants, forms=None: None)
+    monkeypatch.setattr(Compiled, "__call__", lambda self, arguments: self._execute(arguments))
+    test_small_parts_of_large_arrays_keep_only_themselves(name, "llvm")

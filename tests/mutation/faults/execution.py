@@ -306,7 +306,7 @@ FAULTS = (
         "backends/llvm/text/frame.py",
         "return dimension if spread is None else spread.order[dimension]",
         "return dimension",
-        (f"{_SPREADS}::test_results_are_those_of_copies[map of rows]",),
+        (f"{_SPREADS}::test_results_are_those_of_copies[sums of rank 3]",),
     ),
     Fault(
         "an argument that is read several times is not copied",
