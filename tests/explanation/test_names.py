@@ -69,7 +69,8 @@ def composed(xs: Floats, ks: Matrix) -> tuple[AnyAcc, ...]:
     trimmed = A.zipWith(A.mul, A.take(2, xs), A.drop(1, xs))
     where = A.map(lambda x: A.fromIntegral(x, np.int64), A.use(np.zeros(6, np.int64)))
     placed = A.scatterWith(A.add, A.fill((3,), A.constant(0.0, np.float64)), A.zip(where, xs))
-    return whole, trimmed, placed
+    most = A.topK(2, xs)
+    return whole, trimmed, placed, most
 
 
 def in_turns(xs: Floats) -> AnyAcc:
@@ -130,7 +131,7 @@ def names(program: Callable[..., object], *arrays: object) -> dict[str, str]:
         (assigned, "%0 xs, %1 inline, %2 plain, %3 total, %4 first, %5 holder.held, %6 noted, %7 second"),
         (unassigned, "%0 xs"),
         (tuples, "%0 xs, %1 ks, %2 both, %2.1 both.1, %3 left, %3.1 right, %4 kept, %4.1 count, %5 rest, %6 sums"),
-        (composed, "%0 xs, %1 ks, %3 whole, %9 trimmed, %11 placed"),
+        (composed, "%0 xs, %1 ks, %3 whole, %9 trimmed, %11 placed, %16 most"),
         (in_turns, "%0 xs, %1 xs, %2 xs, %3 xs"),
         (asked_for, "%0 xs, %1 ready, %2 ready, %5 flat"),
         (chosen, "%0 xs, %1 total, %3 more, %3.1 less"),
