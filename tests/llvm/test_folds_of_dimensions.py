@@ -13,8 +13,10 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.processor import Registers
 from accel.backends.protocol import compiled
 from accel.ir import mentions
-from accel.ir.nodes import Program
+from accel.ir.nodes import OneToOne, Program
+from accel.labelled.array import Extent
 from accel.labelled.meaning import order
+from accel.labelled.meaning.evaluate import evaluate
 from accel.schedule.templates.columns import columns
 from tests.llvm import test_columns, test_windows
 from tests.llvm.processors import changed, compile_for
@@ -145,6 +147,23 @@ def test_three_dimensions() -> None:
     by_columns(given)
     shapes = ((1, 1, 1), (2, 2, 2), (3, 3, 3), (1, 5, 7), (4, 1, 9), (5, 6, 7))
     test_windows.agree(given, *[[numbers((a + 1, b + 2, 90 + c), seed=a), numbers((a, b, c))] for a, b, c in shapes])
+
+
+def test_positions_stand_for_indices() -> None:
+    """Code for strips divides in its own way; whoever reads the nest relies on what it says."""
+    given = program(fold(A.add, 0, channels(A.use(numbers((2, 2, 2, 2)))), dims=3))
+    (nest,) = mentions.nests(given)
+    found = columns(nest)
+    assert found is not None
+    (positions,), (folded,) = found.positions, found.folds
+    division = folded.body.before[0]
+    assert isinstance(division, OneToOne)
+    variables = [loop.extent.variable for loop in positions.loops if isinstance(loop.extent, Extent)]
+    for shape in ((2, 3, 5), (1, 4, 1), (3, 1, 2)):
+        known = {each: size for each, size in zip(variables, shape, strict=True) if each is not None}
+        assert evaluate(positions.size.function, [], known.__getitem__, {}) == (np.prod(shape),)
+        for number, indices in enumerate(np.ndindex(shape)):
+            assert evaluate(division.function, [number], known.__getitem__, {}) == indices
 
 
 @pytest.mark.parametrize("inner", [True, False])

@@ -46,7 +46,7 @@ FAULTS = (
         "schedule/templates/cpu/merged_folds.py",
         "_computed(statements, Operator.REM, rest, extent, 1 + len(statements))",
         "_computed(statements, Operator.MIN, rest, extent, 1 + len(statements))",
-        _DIMENSIONS,
+        ("tests/llvm/test_folds_of_dimensions.py::test_positions_stand_for_indices",),
     ),
     Fault(
         "places under conditions never wrap",
