@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import fields
 from enum import Enum
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,6 +100,5 @@ def _machine() -> str:
     load("accel.backends.llvm.machine.identity")
     from accel.backends.llvm.machine.identity import identity
 
-    llvm = import_module("llvmlite").__version__
     pool = os.environ.get("ACCEL_POOL", "")
-    return f"{identity()}\nllvmlite {llvm} NumPy {np.__version__} Python {platform.python_version()} pool {pool}"
+    return f"{identity()}\nNumPy {np.__version__} Python {platform.python_version()} pool {pool}"

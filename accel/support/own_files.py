@@ -6,11 +6,15 @@ import _blake2  # see `disk.py`
 import os
 from functools import cache
 
+from accel.support.distribution import version
+
 
 @cache
-def own_files() -> str:
-    """A digest of their names, sizes and times."""
-    root = os.path.dirname(os.path.dirname(__file__))
+def own_files(folder: str = "") -> str:
+    """A digest of the names, sizes and times of those below a folder of accel; in an archive, where none are, the version."""
+    root = os.path.join(os.path.dirname(os.path.dirname(__file__)), folder)
+    if not os.path.isdir(root):
+        return version()
     found, folders = list[str](), [root]
     while folders:
         with os.scandir(folders.pop()) as entries:

@@ -9,12 +9,9 @@ out of time, or whose solver failed, are not kept; nor are those for cost functi
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import TypeAlias
 
 from accel.ilp.cache.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
@@ -35,7 +32,7 @@ from accel.support.cache import Cache
 from accel.support.choices import STRATEGIES
 from accel.support.dataclass import dataclass
 from accel.support.disk import Store
-from accel.support.distribution import version
+from accel.support.own_files import own_files
 
 PLANS = Store("plans", entries=8192, size=1 << 26)
 """The plans of this machine."""
@@ -127,18 +124,9 @@ def _renamed(answer: Answer, new: Mapping[Label, Label]) -> Answer:
     return replace(answer, clustering=clustering, recomputed=tuple(recomputed))
 
 
-@cache
 def _planner() -> str:
-    """What made a plan: the files of `accel.ilp` as they are now, so that another version finds its own plans only."""
-    here = Path(__file__).parents[1]
-    files = sorted(here.rglob("*.py"))
-    if not files:  # in an archive
-        return version()
-    digest = hashlib.blake2b(digest_size=16)
-    for path in files:
-        status = path.stat()
-        digest.update(f"{path.relative_to(here)} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
+    """What made a plan: the files of `accel.ilp`."""
+    return own_files("ilp")
 
 
 def _disk_key(canonical: Canonical, options: Options) -> bytes:

@@ -1,6 +1,7 @@
-"""What machine code depends on beside its text, as a text: the processor and its caches. LLVM is not loaded where that can be.
+"""What machine code depends on beside its text, as a text: the processor, its caches, and llvmlite's version.
 
-On x86-64 it is what the processor says of itself, of which LLVM takes its name and its features.
+On x86-64 it is what the processor says of itself, of which LLVM takes its name and its features. Elsewhere LLVM says it, which
+is loaded for that.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
@@ -52,8 +54,8 @@ _SAVES = 1 << 27
 
 @cache
 def identity() -> str:
-    """Equal for processes that may have each other's machine code."""
-    return f"{_processor()} {last_cache()}"
+    """Equal for processes that may have each other's machine code for one text."""
+    return f"{_processor()} {last_cache()}\nllvmlite {import_module('llvmlite').__version__}"
 
 
 def _processor() -> str:

@@ -7,7 +7,6 @@ What is found is neither written as text nor compiled, so a process that finds a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 
 from accel.backends.llvm.machine.identity import identity
 from accel.backends.llvm.machine.target import host
@@ -50,4 +49,4 @@ def keep_objects(store: Store, name: str, objects: Sequence[bytes]) -> None:
 
 
 def _key(name: str) -> bytes:
-    return f"{own_files()}\n{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{name}".encode()
+    return f"{own_files()}\n{identity()}\n{name}".encode()
