@@ -128,6 +128,44 @@ def test_pairs_of_what_is_computed() -> None:
     assert untyped.run(signs(A.use(np.ones(3)), A.use(np.zeros(3)))).dtype == BOOL.dtype
 
 
+def products(p: Any) -> Any:
+    """A matrix of two by two for each row, of all pairs of its elements."""
+    rows = A.unlift(p.shape)[0]
+    return A.generate(A.index(rows, 2, 2), lambda ix: p[ix[0], ix[1]] * p[ix[0], ix[2]])
+
+
+def crosses(p: Any) -> Any:
+    """The matrix of three by three that multiplies as a vector does, and one more; taken from both ends."""
+    rows = A.unlift(p.shape)[0]
+
+    def element(ix: Index) -> Any:
+        n, i, j = A.unindex(ix)
+        x, y, z = (p[n, c] for c in range(3))
+        return A.match(3 * i + j, (1, -z), (2, y), (3, z), (5, -x), (6, -y), (7, x), p[rows - 1 - n, i] - p[n, j])
+
+    return A.generate(A.index(rows, 3, 3), element)
+
+
+def boxes(p: Any) -> Any:
+    """Six numbers for each row, within groups of rows."""
+    groups, rows, _ = A.unlift(p.shape)
+
+    def element(ix: Index) -> Any:
+        g, n, c = A.unindex(ix)
+        return A.cond(c < 3, A.min(p[g, n, c % 3], 0), p[g, n, 0] + A.cond(c == 4, p[g, n, 1], p[g, n, c % 3]))
+
+    return A.generate(A.index(groups, rows, 6), element)
+
+
+def test_several_dimensions_of_columns() -> None:
+    for rows in (16, 37, 130):
+        for kind in (F32, F64, I8):
+            check(products, numbers(kind, rows, 2))
+            check(crosses, numbers(kind, rows, 3))
+            check(boxes, numbers(kind, 3, rows, 3))
+            check(lambda m: A.map(lambda x: x + x, A.reverseOn(0, crosses(m))), numbers(kind, rows, 3))
+
+
 def digits(x: Any) -> Any:
     """Two for each byte, one behind the other."""
 
@@ -217,4 +255,4 @@ def test_what_chooses_by_no_column_is_left_alone() -> None:
     p = numbers(F32, 40, 3)
     assert not has_interleaved(lambda x: A.map(lambda e: e * 2, x), p)
     assert not has_interleaved(lambda x: A.transpose(x), p)
-    assert not has_interleaved(lambda x: A.generate(A.index(40, 9), lambda ix: A.cond(ix[1] == 0, x[ix[0], 0], 1)), p)
+    assert not has_interleaved(lambda x: A.generate(A.index(40, 12), lambda ix: A.cond(ix[1] == 0, x[ix[0], 0], 1)), p)

@@ -123,13 +123,15 @@ def by_positions(nest: Nest, found: Positions) -> Schedule:
 
 def by_interleaved(nest: Nest, found: Interleaved) -> Schedule:
     """A vector of rows innermost, each in a lane; what their columns come to is interleaved."""
-    row = len(found.loops) - 2
+    row = len(found.outer)
     schedule = original(nest)
     if found.divided:
-        (columns,) = extents(found.loops[-1:])
+        (columns,) = extents(found.columns)
         schedule = subdivide(schedule, row, columns.offset)
     schedule = subdivide(schedule, row, GROUP)
-    return named(_kinds(flip(schedule, row + 1)), Template.INTERLEAVED)
+    for at in range(row + 1, len(schedule.pieces) - 1):
+        schedule = flip(schedule, at)
+    return named(_kinds(schedule), Template.INTERLEAVED)
 
 
 def by_row_groups(nest: Nest, found: RowGroups) -> Schedule:

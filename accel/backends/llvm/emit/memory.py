@@ -40,8 +40,8 @@ class Memory(Checks):
 
     def __init__(self, view: FrameView, writer: Writer, leave: str, sites: list[Site] | None) -> None:
         super().__init__(view, writer, leave, sites)
-        self.rows_of: Mapping[Array, int] = {}
-        """How many elements rows of arrays have, which lie one behind the other, where that is known."""
+        self.rows_of: Mapping[Array, tuple[int, int]] = {}
+        """How many dimensions and elements rows of arrays have, which lie one behind the other, where that is known."""
         self._true: str | None = None
         self._ahead: Ahead | None = None
 
@@ -131,8 +131,9 @@ class Memory(Checks):
 
     def _step(self, array: Array, index: Sequence[Value]) -> int:
         """How many elements it is in memory from lane to lane; `ANY` if that is not known, or a gather is faster."""
-        if array in self.rows_of and self._is_row(index[:-1]) and self._writer.is_uniform(index[-1]):
-            return self.rows_of[array]
+        dimensions, elements = self.rows_of.get(array, (0, ANY))
+        if dimensions and self._is_row(index[:-dimensions]):
+            return elements if all(map(self._writer.is_uniform, index[-dimensions:])) else ANY
         if (step := self.view.frame.step(array)) != ANY:
             return step if self._is_row(index[:-1]) else ANY
         return step_of(index[-1]) if all(map(self._writer.is_uniform, index[:-1])) else ANY

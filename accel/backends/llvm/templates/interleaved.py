@@ -1,4 +1,4 @@
-"""Maps of rows of two to four elements, in lanes over the rows: what columns come to is interleaved, and stored in vectors.
+"""Maps of rows of a few elements, in lanes over the rows: what columns come to is interleaved, and stored in vectors.
 
 The code is compiled for each number of columns, when a call first has such rows.
 """
@@ -21,7 +21,7 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import STREAMING
 from accel.errors import AccelInternalError
 from accel.ir.nodes import Write
-from accel.schedule.templates.cpu.interleaved import LEAST, MOST, Interleaved, side_by_side
+from accel.schedule.templates.cpu.interleaved import Interleaved, side_by_side
 
 FEWEST = 512
 """Elements below which rows take no more than some microseconds longer, so that it is not worth to compile more code."""
@@ -33,22 +33,24 @@ class InterleavedLoops:
     def __init__(self, text: NestText, found: Interleaved, lanes: int) -> None:
         """`lanes` of the vectors in which the nest's statements are computed."""
         self._text, self._found, self._lanes = text, found, lanes
-        self._late = Late(f"{text.name}_interleaved", MOST - LEAST + 1, self._routines)
+        self._late = Late(f"{text.name}_interleaved", len(found.counts), self._routines)
 
     def applies(self, levels: Levels) -> str:
         """Whether rows are as short, there are enough side by side, and they lie one behind the other: an i1."""
         code, found = levels.routine.code, self._found
-        columns, count = levels.extent(found.columns), self._count(levels)
-        few = code.emit(f"icmp ule i64 {code.emit(f'sub i64 {columns}, {LEAST}')}, {MOST - LEAST}")
+        columns, count, counts = self._columns(levels), self._count(levels), found.counts
+        few = code.emit(f"icmp ule i64 {code.emit(f'sub i64 {columns}, {counts[0]}')}, {len(counts) - 1}")
         result = code.emit(f"and i1 {few}, {code.emit(f'icmp sge i64 {count}, {self._lanes}')}")
         result = code.emit(f"and i1 {result}, {code.emit(f'icmp sge i64 {self._total(levels)}, {FEWEST}')}")
         if found.divided:
             rest = code.emit(f"urem i64 {levels.extent(found.lanes)}, {columns}")
             result = code.emit(f"and i1 {result}, {code.emit(f'icmp eq i64 {rest}, 0')}")
         for array in found.rows:
-            whole = code.emit(f"mul i64 {columns}, {array.element.bytes}")
-            stride = levels.view.stride(array, len(array.shape) - 2)
-            result = code.emit(f"and i1 {result}, {code.emit(f'icmp eq i64 {stride}, {whole}')}")
+            whole = str(array.element.bytes)
+            for loop, dimension in zip(reversed(found.columns), reversed(range(len(array.shape) - 1)), strict=False):
+                whole = code.emit(f"mul i64 {whole}, {levels.extent(loop)}")
+                lies = code.emit(f"icmp eq i64 {levels.view.stride(array, dimension)}, {whole}")
+                result = code.emit(f"and i1 {result}, {lies}")
         return result
 
     def run(self, levels: Levels) -> None:
@@ -56,18 +58,22 @@ class InterleavedLoops:
         self._text.routines.append(self._late.found())
         self._text.late.append(self._late)
         code, found = levels.routine.code, self._found
-        number = code.emit(f"sub i64 {levels.extent(found.columns)}, {LEAST}")
+        number = code.emit(f"sub i64 {self._columns(levels)}, {found.counts[0]}")
         function = self._late.address(levels.routine, number)
         parts = code.parts(self._count(levels), str(self._lanes))
         note_streaming(self._text, levels, self._total(levels), 1)
-        for loop in found.loops[:-2]:
+        for loop in found.outer:
             parts = code.emit(f"mul i64 {parts}, {levels.extent(loop)}")
-        launch(self._text, levels, function, parts, self._total(levels), self._lanes * MOST)
+        launch(self._text, levels, function, parts, self._total(levels), self._lanes * found.counts[-1])
+
+    def _columns(self, levels: Levels) -> str:
+        """How many columns there are."""
+        return product_of_extents(levels, self._found.columns)
 
     def _count(self, levels: Levels) -> str:
         """How many rows stand side by side."""
         count = levels.extent(self._found.lanes)
-        columns = levels.extent(self._found.columns)
+        columns = self._columns(levels)
         return levels.routine.code.emit(f"udiv i64 {count}, {columns}") if self._found.divided else count
 
     def _total(self, levels: Levels) -> str:
@@ -75,11 +81,11 @@ class InterleavedLoops:
         return product_of_extents(levels, self._found.loops[:-1] if self._found.divided else self._found.loops)
 
     def _routines(self, number: int) -> Sequence[Routine]:
-        """`@<name>_interleaved(frame, low, high)`: some vectors of rows, of `LEAST` and `number` columns."""
+        """`@<name>_interleaved(frame, low, high)`: some vectors of rows, of columns whose count has this number."""
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         levels, code = Levels(self._text, routine, "ret void"), routine.code
         leave_if_failed(levels)
-        rows = _Rows(levels, self._found, self._lanes, LEAST + number)
+        rows = _Rows(levels, self._found, self._lanes, self._found.counts[number])
         count = self._count(levels)
         vectors = code.parts(count, str(self._lanes))
         first, position = routine.slot("i64"), routine.slot("i64")
@@ -118,14 +124,14 @@ class _Rows:
         self._levels, self._found, self._count = levels, found, count
         self._writer = Writer(levels.routine.code, lanes)
         self._memory: Memory = levels.memory.with_writer(self._writer)
-        self._memory.rows_of = dict.fromkeys(found.rows, count)
+        self._memory.rows_of = dict.fromkeys(found.rows, (len(found.columns), count))
         self._statements = side_by_side(found, count)
         self._outer: dict[str, Value] = {}
 
     def enter(self, number: str) -> None:
         """The loops around the lanes, in an iteration of them all."""
         code, self._outer = self._levels.routine.code, dict(self._levels.streams.made)
-        loops = self._found.loops[:-2]
+        loops = self._found.outer
         for loop in reversed(loops):
             extent = self._levels.extent(loop)
             alone = loop is loops[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
@@ -27,7 +28,10 @@ from accel.schedule.templates.cpu.positions import extents
 from accel.support.dataclass import dataclass
 
 LEAST, MOST = 2, 4
-"""Columns of the rows that are written so."""
+"""Columns of the rows that are written so, if they choose nothing or their number is not known before the launch."""
+
+MOST_KNOWN = 9
+"""The same of columns whose number is known, of several loops as well: rotations have three times three."""
 
 LONGEST = 200
 """Instructions of a column, about: compilers take long for more."""
@@ -35,24 +39,23 @@ LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Interleaved:
-    """loops: all, outermost first: that of the columns is the last one, and the one around it runs in lanes. statements: those
-    of the innermost one. rows: the arrays whose rows are as long as those of the nest. divided: the two stand for one of the
-    nest, whose extent is said of that of the lanes; it has to be a multiple of that of the columns."""
+    """outer: the loops around that whose iterations are `lanes`, outermost first. columns: those inside. statements: those of
+    the innermost one. counts: how many columns there may be. rows: the arrays whose rows are as long as those of the nest.
+    divided: two loops stand for one of the nest, whose extent is said of that of the lanes; it has to be a multiple of that of
+    the columns."""
 
-    loops: tuple[For, ...]
+    outer: tuple[For, ...]
+    lanes: For
+    columns: tuple[For, ...]
     statements: tuple[LoopBody, ...]
-    rows: tuple[Array, ...]
+    counts: range
+    rows: tuple[Array, ...] = ()
     divided: bool = False
 
     @property
-    def lanes(self) -> For:
-        """The loop whose iterations are lanes."""
-        return self.loops[-2]
-
-    @property
-    def columns(self) -> For:
-        """The innermost loop."""
-        return self.loops[-1]
+    def loops(self) -> tuple[For, ...]:
+        """All, outermost first."""
+        return (*self.outer, self.lanes, *self.columns)
 
 
 def interleaved(nest: Nest) -> Interleaved | None:
@@ -66,16 +69,36 @@ def interleaved(nest: Nest) -> Interleaved | None:
     loops = flat_loops(nest)
     if loops is None:
         return _divided(nest, statements)
-    columns, own = loops[-1], (loops[-2].index, loops[-1].index)
+    first = _first_column(loops)
+    own = [loop.index for loop in loops[first - 1 :]]
     written = [s for s in statements if isinstance(s, Write)]
-    if any(s.index[-2:] != own or _mentions(s.index[:-2], own) for s in written) or merging(nest, loops) == 0:
+    if any(list(s.index[-len(own) :]) != own or _mentions(s.index[: -len(own)], own) for s in written):
         return None
-    (known,) = extents([columns])
-    if not (any(map(_chooses, statements)) if known.variable is not None else LEAST <= known.offset <= MOST):
+    counts = _counts(extents(loops[first:]), chosen=any(map(_chooses, statements)))
+    if counts is None or merging(nest, loops) == 0:
         return None
     every = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
-    rows = tuple([array for array in every if len(array.shape) > 1 and array.shape[-1] == known])
-    return Interleaved(tuple(loops), statements, rows)
+    known = extents(loops[first:])
+    rows = tuple([a for a in every if len(a.shape) > len(known) and a.shape[-len(known) :] == known])
+    return Interleaved(tuple(loops[: first - 1]), loops[first - 1], tuple(loops[first:]), statements, counts, rows)
+
+
+def _first_column(loops: Sequence[For]) -> int:
+    """The number of the first loop of columns: the innermost one, or of more if there are few columns in all."""
+    first, known = len(loops) - 1, extents(loops)
+    while first > 1 and all(extent.variable is None for extent in known[first - 1 :]):
+        if prod(extent.offset for extent in known[first - 1 :]) > MOST_KNOWN:
+            break
+        first -= 1
+    return first
+
+
+def _counts(known: Sequence[Extent], *, chosen: bool) -> range | None:
+    """How many columns there may be, of loops of such extents; None if they are not to be written."""
+    if any(extent.variable is not None for extent in known):
+        return range(LEAST, MOST + 1) if chosen else None
+    count = prod(extent.offset for extent in known)
+    return range(count, count + 1) if LEAST <= count <= (MOST_KNOWN if chosen else MOST) else None
 
 
 def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
@@ -86,7 +109,11 @@ def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
     if any(s.index != (loop.index,) for s in statements if isinstance(s, Write)):
         return None
     found = divided(loop, statements, LEAST, MOST)
-    return None if found is None else Interleaved(found[:2], tuple(found[2]), (), divided=True)
+    if found is None:
+        return None
+    rows, columns, made = found
+    (count,) = extents([columns])
+    return Interleaved((), rows, (columns,), tuple(made), range(count.offset, count.offset + 1), divided=True)
 
 
 def _mentions(some: Sequence[Operand], indices: Sequence[Stream]) -> bool:
@@ -107,7 +134,7 @@ def _chooses_inside(statement: scalar.Statement) -> bool:
         case Load(index=index):
             return len(index) > 1 and isinstance(index[-1], Constant)
         case Compute(_, Operator.EQ | Operator.MOD | Operator.REM, (_, Constant() as number)):
-            return number.type is I64 and abs(int(number.value)) <= MOST
+            return number.type is I64 and abs(int(number.value)) <= MOST_KNOWN
         case _:
             return False
 
@@ -117,7 +144,8 @@ def _chooses_inside(statement: scalar.Statement) -> bool:
 
 def side_by_side(found: Interleaved, count: int) -> tuple[LoopBody, ...]:
     """The statements of all columns, so many, at one iteration of the loops around. Each is written at a number."""
-    text, indices = _Columns(found, count), Indices(found.loops, {len(found.loops) - 1: (0, count - 1)})
+    text, least = _Columns(found, count), {len(found.loops) - 1: (0, count - 1)} if len(found.columns) == 1 else {}
+    indices = Indices(found.loops, least)
     made = [each for statement in found.statements for each in text.of(statement)]
     return _live([indices.simplified(each) for each in made])
 
@@ -137,9 +165,13 @@ class _Columns:
 
     def __init__(self, found: Interleaved, count: int) -> None:
         self._count = count
-        self._size = extents(found.loops[-1:])[0]
-        numbers = [constant(I64, number) for number in range(count)]
-        self._values: dict[Operand, list[Operand]] = {found.columns.index: list(numbers)}
+        (self._size, *_) = sizes = extents(found.columns)
+        self._values: dict[Operand, list[Operand]] = {}
+        after = 1
+        for loop, size in reversed([*zip(found.columns, sizes, strict=True)]):
+            inner = size.offset if size.variable is None else count
+            self._values[loop.index] = [constant(I64, number // after % inner) for number in range(count)]
+            after *= inner
 
     def of(self, statement: LoopBody) -> Iterator[LoopBody]:
         """What becomes of a statement: one, if it is the same in all columns; else one for each, or of a function one for all
