@@ -138,6 +138,10 @@ class _Segments(WindowText):
         routine.jump(after)
         routine.place(after)
 
+    def side_by_side(self) -> Sequence[int]:
+        """Also of half as many: what is the same for all columns is loaded once for them."""
+        return [count for count in (self._together, self._together // 2) if count > 1]
+
     def _fold(self, loop: For, here: Here) -> Sequence[Leaves]:
         """All elements, if there are some."""
         if self._is_empty or self._in_order:

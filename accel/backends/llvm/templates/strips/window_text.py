@@ -129,14 +129,18 @@ class WindowText(StripStatements):
 
     def _whole(self, here: Here, first: str, end: str) -> str:
         """As many columns from the first one on as fill vectors side by side; where the next one's number stands."""
-        routine, code, count = self.strip.routine, self.strip.routine.code, self._together
+        routine, code = self.strip.routine, self.strip.routine.code
         lanes, position = self.strip.writer.lanes, routine.slot("i64")
         routine.store("i64", first, position)
-        if count > 1:
+        for count in self.side_by_side():
             with routine.advance(position, code.emit(f"sub i64 {end}, {count * lanes - 1}"), count * lanes) as column:
                 vectors = [code.emit(f"add i64 {column}, {lanes * each}") for each in range(count)]
                 self._run(replace(here, vectors=vectors, known=[{}] * count), self._columns.last, [{}] * count)
         return position
+
+    def side_by_side(self) -> Sequence[int]:
+        """Of how many vectors side by side there is code, beside that of one."""
+        return [self._together] if self._together > 1 else []
 
     def _run(self, here: Here, loop: For, held: Sequence[Leaves]) -> Sequence[Leaves]:
         """One iteration of a loop, whose index is known: what its states come to, with what is held of them."""
