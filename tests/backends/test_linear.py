@@ -6,7 +6,22 @@ import pytest
 
 from accel.ast.tree.types import BOOL, F32, ScalarType
 from accel.backends.linear.items import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, copies, linear, moves
-from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
+from accel.backends.linear.loops import launching, loops, played
+from accel.ir.nodes import (
+    Branch,
+    Launch,
+    Level,
+    Nest,
+    Output,
+    Program,
+    Read,
+    Repeat,
+    Require,
+    Step,
+    Stream,
+    View,
+    Write,
+)
 from accel.labelled.array import Array
 
 
@@ -106,6 +121,38 @@ def test_loops_jump_back_and_outer_arrays_live_to_the_end() -> None:
         "forget 2", "make 21", "forget 20", "forget 21", "make 22", "2 := 22", "forget 22", "jump 0", "mark 1", "forget 1",
         "make 3", "forget 2",
     ]  # fmt: skip
+
+
+def counting(condition: tuple[Step, ...], *body: Step, label: int = 100) -> Repeat:
+    """A loop over array 0 and a bool, `label` and the next: it goes on as long as that is true."""
+    asked = array(label + 2), array(label + 3, BOOL)
+    state = array(label + 4), array(label + 5, BOOL)
+    made = array(label + 6), array(label + 7, BOOL)
+    ask = Program(((asked[0],), (asked[1],)), condition, (asked[1],))
+    turn = Program(((state[0],), (state[1],)), (*body, copy(label + 6, label + 4), copy(label + 7, 0, BOOL)), made)
+    return Repeat(ask, turn, (array(0), array(1, BOOL)), (array(label), array(label + 1, BOOL)))
+
+
+SAME = Program((), (), (array(0),))
+TURNS: dict[str, tuple[Repeat, tuple[int, int, int]]] = {
+    "launches": (counting(()), (1, 1, 1)),
+    "a view": (counting((), View((array(2),), (array(0),))), (1, 1, 1)),
+    "a question that launches": (counting((copy(2, 0),)), (1, 1, 0)),
+    "shapes that are compared": (counting((), Require((), (), "zip")), (1, 1, 0)),
+    "a branch": (counting((), Branch(array(1, BOOL), SAME, SAME, (array(2),))), (1, 0, 0)),
+    "a loop": (counting((), counting((), label=200)), (2, 1, 1)),
+}
+"""Loops, and how many there are, how many only launch nests, and in how many of these the host has no part."""
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_loops_whose_turns_only_launch_nests(turn: str) -> None:
+    loop, counts = TURNS[turn]
+    items = linear(program(copy(1, 0, BOOL), loop, copy(3, 100), results=(3,)))
+    assert (len(list(loops(items))), len(list(launching(items))), len(played(items))) == counts
+    for begin, (*_, end) in played(items).items():
+        assert isinstance(items[begin], Mark)
+        assert isinstance(end, Mark)
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def tuples(xs: Floats, ks: Matrix) -> tuple[AnyAcc, ...]:
     return both, left, right, kept, count, rest, sums
 
 
-def composed(xs: Floats, ks: Matrix) -> tuple[AnyAcc, ...]:
+def composed(xs: Floats, ks: Matrix) -> tuple[AnyAcc | tuple[AnyAcc, ...], ...]:
     """Combinators that are several operations: the name is that of the last."""
     whole = A.foldAll(A.add, 0.0, ks)
     trimmed = A.zipWith(A.mul, A.take(2, xs), A.drop(1, xs))

@@ -161,7 +161,7 @@ def test_positions_stand_for_indices() -> None:
     variables = [loop.extent.variable for loop in positions.loops if isinstance(loop.extent, Extent)]
     for shape in ((2, 3, 5), (1, 4, 1), (3, 1, 2)):
         known = {each: size for each, size in zip(variables, shape, strict=True) if each is not None}
-        assert evaluate(positions.size.function, [], known.__getitem__, {}) == (np.prod(shape),)
+        assert evaluate(positions.size.function, [], known.__getitem__, {}) == (int(np.prod(shape)),)
         for number, indices in enumerate(np.ndindex(shape)):
             assert evaluate(division.function, [number], known.__getitem__, {}) == indices
 

@@ -45,9 +45,8 @@ def launching(items: Sequence[Item]) -> Iterator[Loop]:
     """The loops whose turns only launch nests: none of these finds out an extent of what follows, but those that are there for
     that (`HostSizes`), and nothing is decided but whether there is another turn."""
     for loop in loops(items):
-        turn = [items[position] for position in loop.turn]
-        asks = sum(1 for item in turn if isinstance(item, JumpUnless))
-        if asks == 1 and all(is_plain(item) or isinstance(item, JumpUnless | HostSizes | Require) for item in turn):
+        turn = [items[position] for position in loop.turn]  # a branch or another loop in it would have marks
+        if all(is_plain(item) or isinstance(item, JumpUnless | HostSizes | Require) for item in turn):
             yield loop
 
 

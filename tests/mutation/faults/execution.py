@@ -260,6 +260,20 @@ FAULTS = (
         (_DISK,),
     ),
     Fault(
+        "files are asked for their times in an archive",
+        "support/own_files.py",
+        "    if not os.path.isdir(root):\n        return version()\n",
+        "",
+        ("tests/issues/test_accel_in_an_archive.py",),
+    ),
+    Fault(
+        "a relative directory of caches counts",
+        "support/disk.py",
+        "caches if os.path.isabs(caches) else",
+        "caches or",
+        (f"{_DISK}::test_the_directory_is_that_of_platformdirs",),
+    ),
+    Fault(
         "the most recently used entries go first",
         "support/disk.py",
         "files = sorted(self._files(), key=lambda file: file[2])",

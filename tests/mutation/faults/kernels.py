@@ -387,4 +387,11 @@ FAULTS = (
         "return list(array.shape) == list(extents(loops)) and",
         ("tests/llvm/test_positions.py::test_arguments_whose_rows_lie_apart",),
     ),
+    Fault(
+        "what sorts rows is compiled in every process",
+        "backends/llvm/machine/kept_objects.py",
+        "    keep_objects(OBJECTS, name, [made])\n",
+        "",
+        ("tests/llvm/test_kept_sorts.py",),
+    ),
 )

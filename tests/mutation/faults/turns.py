@@ -10,7 +10,24 @@ _SCRATCH = "backends/llvm/threads/scratch_text.py"
 _TURNS = "tests/llvm/test_turn_buffers.py"
 _KEPT = "tests/llvm/test_scratch.py"
 
+_LOOPS = "backends/linear/loops.py"
+_LINEAR = "tests/backends/test_linear.py::test_loops_whose_turns_only_launch_nests"
+
 FAULTS = (
+    Fault(
+        "turns are played in which the host compares shapes",
+        _LOOPS,
+        "if not on_host and not any(",
+        "if not any(",
+        (_LINEAR,),
+    ),
+    Fault(
+        "turns are played that launch nests before they ask",
+        _LOOPS,
+        "for item in turn[:asks]",
+        "for item in turn[:0]",
+        (_LINEAR,),
+    ),
     Fault(
         "what a turn makes lies where something lies that is still to be read",
         _BUFFERS,
