@@ -326,3 +326,20 @@ def test_programs_that_come_from_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
     for _ in range(2):
         subprocess.run([sys.executable, "-c", AGAIN], check=True)
+
+
+def test_there_is_code_for_a_few_layouts_only() -> None:
+    """For arguments that lie in other ways there are copies."""
+    asked: list[object] = []
+
+    def make(wanted: spreads.Spreads, arguments: Sequence[HostArray]) -> spreads.Function:
+        asked.append(wanted)
+        return lambda otherwise, constants: otherwise
+
+    calls = spreads.SpreadCalls(make)
+    xs = np.zeros(40)[::2]
+    layouts: list[spreads.Spreads] = [(Spread((0,), step),) for step in range(2 * spreads.MOST)]
+    found = [calls.make(layout, [xs]) for layout in layouts]
+    assert asked == layouts[: spreads.MOST]
+    assert [each is not None for each in found] == [True] * spreads.MOST + [False] * spreads.MOST
+    assert [calls.made(layout) for layout in layouts] == found
