@@ -6,22 +6,29 @@ import _blake2  # see `disk.py`
 import os
 from functools import cache
 
-from accel.support.distribution import version
-
 
 @cache
 def own_files(folder: str = "") -> str:
-    """A digest of the names, sizes and times of those below a folder of accel; in an archive, where none are, the version."""
+    """A digest of the names, sizes and times of those below a folder of accel; in an archive of the archive's."""
     root = os.path.join(os.path.dirname(os.path.dirname(__file__)), folder)
     if not os.path.isdir(root):
-        return version()
+        return _archive(root)
     found, folders = list[str](), [root]
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
-                if entry.name.endswith(".py"):
+                if entry.name.endswith((".py", ".pyc")):
                     status = entry.stat()
                     found.append(f"{entry.path[len(root) :]} {status.st_size} {status.st_mtime_ns}")
                 elif entry.name != "__pycache__" and entry.is_dir():
                     folders.append(entry.path)
     return _blake2.blake2b("\n".join(sorted(found)).encode(), digest_size=16).hexdigest()
+
+
+def _archive(inside: str) -> str:
+    """The size and time of the file in which a path stands. Its version is no sign: files change while that stays."""
+    path = inside
+    while not os.path.exists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    status = os.stat(path)
+    return f"archive {status.st_size} {status.st_mtime_ns}"

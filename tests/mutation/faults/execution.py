@@ -260,9 +260,16 @@ FAULTS = (
         (_DISK,),
     ),
     Fault(
+        "an archive that has changed has what it had",
+        "support/own_files.py",
+        'return f"archive {status.st_size} {status.st_mtime_ns}"',
+        'return "archive"',
+        ("tests/issues/test_accel_in_an_archive.py",),
+    ),
+    Fault(
         "files are asked for their times in an archive",
         "support/own_files.py",
-        "    if not os.path.isdir(root):\n        return version()\n",
+        "    if not os.path.isdir(root):\n        return _archive(root)\n",
         "",
         ("tests/issues/test_accel_in_an_archive.py",),
     ),
