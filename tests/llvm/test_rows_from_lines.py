@@ -51,6 +51,28 @@ def less_their_sums(xs: Any) -> Any:
     return A.generate(xs.shape, lambda i: xs[i[0], i[1]] - sums[i[0]])
 
 
+def running(xs: Any) -> Any:
+    """Scans of rows: their vectors stand where the order has them."""
+    return A.scanl1(A.add, xs)
+
+
+def running_down(xs: Any) -> Any:
+    """Scans of columns, whose rows are written eight at a time."""
+    return A.transpose(A.scanl1(A.add, A.transpose(xs)))
+
+
+def before_and_after(xs: Any) -> Any:
+    """What a row comes to before each element, from its end on, and two results of one scan."""
+    sums = A.scanl1(A.add, xs)
+    return A.scanr1(A.add, xs), A.zipWith(A.add, sums, xs), sums
+
+
+def from_the_end(xs: Given) -> Given:
+    """Running sums of rows from their ends."""
+    found: Given = np.cumsum(xs[:, ::-1], 1, dtype=xs.dtype)[:, ::-1]
+    return found
+
+
 def both(xs: Any) -> Any:
     """Two results, of which one has narrower elements."""
     return A.zipWith(lambda x, y: A.lift(x + y, x > y), xs, A.reverseOn(0, xs))
@@ -76,6 +98,12 @@ CASES: dict[str, tuple[Program, Callable[[Given], Any]]] = {
     "pieces": (beside, lambda xs: np.concatenate([xs, xs], 1)),
     "a frame": (framed, lambda xs: np.pad(xs, ((0, 0), (1, 1)), constant_values=7)),
     "sums": (less_their_sums, lambda xs: xs - xs.sum(1, keepdims=True, dtype=xs.dtype)),
+    "scans": (running, lambda xs: np.cumsum(xs, 1, dtype=xs.dtype)),
+    "scans of columns": (running_down, lambda xs: np.cumsum(xs, 0, dtype=xs.dtype)),
+    "several": (
+        before_and_after,
+        lambda xs: (from_the_end(xs), np.cumsum(xs, 1, dtype=xs.dtype) + xs, np.cumsum(xs, 1, dtype=xs.dtype)),
+    ),
     "two": (both, lambda xs: (xs + xs[::-1], xs > xs[::-1])),
 }
 
@@ -89,11 +117,11 @@ def given(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Pr
 
 
 @pytest.mark.llvm
-@pytest.mark.parametrize("width", [5, 255, 257, 519, 1031])
-@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
+@pytest.mark.parametrize("width", [5, 16, 255, 257, 519, 1031, 9001])
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.float32, np.float64])
 @pytest.mark.parametrize("case", CASES)
-def test_rows_of_any_width(case: str, kind: type[np.integer[Any]], width: int) -> None:
-    """Rows begin everywhere in lines, and are the same on several threads."""
+def test_rows_of_any_width(case: str, kind: type[np.number[Any]], width: int) -> None:
+    """Rows begin everywhere in lines, and are the same on several threads. Floats are integers, whose sums are exact."""
     program, expected = CASES[case]
     xs = np.random.default_rng(width).integers(-99, 99, (37, width)).astype(kind)
     for threads in (1, 3):

@@ -21,4 +21,25 @@ FAULTS = (
         "part.low if True else",
         _FROM_LINES,
     ),
+    Fault(
+        "what waits for the next vector is not stored at a row's end",
+        "backends/llvm/emit/past_caches.py",
+        "masked_store(code, self._kind, line, begin, self._writer.first_lanes(self._behind))",
+        'masked_store(code, self._kind, line, begin, self._writer.first_lanes("0"))',
+        _FROM_LINES,
+    ),
+    Fault(
+        "a row's last vector, which begins earlier, is taken for the one behind the last",
+        "backends/llvm/emit/past_caches.py",
+        "if self.apart is None:",
+        "if self.apart is not self:",
+        _FROM_LINES,
+    ),
+    Fault(
+        "the first line of a row is stored as a whole",
+        "backends/llvm/emit/past_caches.py",
+        "there = self._writer.without(None, self._writer.first_lanes(self._behind))",
+        "there = self._writer.first_lanes(str(self._writer.lanes))",
+        _FROM_LINES,
+    ),
 )

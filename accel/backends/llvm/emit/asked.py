@@ -1,8 +1,9 @@
-"""Which lines of memory a vector asks for ahead of those that read them."""
+"""Which lines of memory are asked for ahead of what reads or writes them."""
 
 from __future__ import annotations
 
 from accel.backends.llvm.machine.processor import LINE
+from accel.backends.llvm.text.code import Code
 from accel.labelled.array import Array
 
 
@@ -21,3 +22,11 @@ class Ahead:
             return range(0)
         self._asked.add(array)
         return range(0, size, LINE)
+
+
+def ask_to_write(code: Code, address: str, size: int) -> None:
+    """Asks for lines that are about to be written, so many bytes: a processor reads a line before it writes a part of it."""
+    code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
+    for line in range(0, size, LINE):
+        place = code.emit(f"getelementptr i8, ptr {address}, i64 {line}")
+        code.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")

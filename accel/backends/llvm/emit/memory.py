@@ -19,11 +19,11 @@ from accel.backends.llvm.emit.lanes.masked import lane_by_lane, masked_load, mas
 from accel.backends.llvm.emit.lanes.narrow_gathers import gathered, gathered_from, gathers_words
 from accel.backends.llvm.emit.lanes.packing import by_table, in_pieces, packed, set_lanes, store_pieces
 from accel.backends.llvm.emit.lanes.stepping import COMPONENTS, WIDEST, step_of, stepped_lanes
+from accel.backends.llvm.emit.past_caches import Lines, PastCaches, makes_lines
 from accel.backends.llvm.emit.runs import is_run
 from accel.backends.llvm.emit.values import Fixed, Near, Packed, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.rows import ANY
-from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
@@ -238,8 +238,7 @@ class Memory(Checks):
         address = code.emit(f"ptrtoint ptr {address} to i64")
         odd = code.emit(f"and i64 {address}, {array.element.bytes * self._writer.lanes - 1}")
         aligned = code.emit(f"icmp eq i64 {odd}, 0")
-        large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
-        return code.emit(f"and i1 {aligned}, {large}")
+        return code.emit(f"and i1 {aligned}, {self._is_large()}")
 
     def before_vectors(self, array: Array, index: Sequence[Value]) -> str:
         """How many elements of a row, from a uniform index on, are before one where vectors are aligned, if these are to be
@@ -247,13 +246,27 @@ class Memory(Checks):
         code, size = self.routine.code, array.element.bytes
         address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
         odd = code.emit(f"and i64 {code.emit(f'sub i64 0, {address}')}, {size * self._writer.lanes - 1}")
-        large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
-        return code.emit(f"select i1 {large}, i64 {code.emit(f'udiv i64 {odd}, {size}')}, i64 0")
+        return code.emit(f"select i1 {self._is_large()}, i64 {code.emit(f'udiv i64 {odd}, {size}')}, i64 0")
+
+    def lines(self, array: Array, index: Sequence[Value]) -> Lines | None:
+        """The lines of a row of vectors from a uniform index on, which are stored past the caches if they are large; None where
+        the processor makes none of these vectors."""
+        if not makes_lines(array.element, self._writer.lanes):
+            return None
+        return Lines(self.routine, self._writer, array.element, self.address(array, index), self._is_large())
+
+    def _is_large(self) -> str:
+        return self.routine.code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
 
     def write(
-        self, array: Array, index: Sequence[Value], value: Value, mask: str | None, past_caches: str | None = None
+        self,
+        array: Array,
+        index: Sequence[Value],
+        value: Value,
+        mask: str | None,
+        past_caches: PastCaches | None = None,
     ) -> None:
-        """Stores `value` at `index` where `mask` is set; past the caches where the i1 `past_caches` holds."""
+        """Stores `value` at `index` where `mask` is set; as of `past_caches` if there is no mask."""
         writer, kind = self._writer, array.element
         if writer.lanes == 1:
             text = to_memory(writer.scalar, kind, writer.one(value))
@@ -264,7 +277,7 @@ class Memory(Checks):
         if self._is_row(index) or is_run(index, array.shape):
             address = self.address(array, index)
             if mask is None and past_caches is not None:
-                self._store_past_caches(kind, text, address, past_caches)
+                past_caches.store(self.routine, writer, kind, text, address)
             else:
                 self._store_row(kind, text, address, mask)
         elif self._is_row(index, -1):
@@ -290,7 +303,7 @@ class Memory(Checks):
                 mask = writer.first_lanes(code.emit(f"sub i64 {elements}, {before}"))
             place = code.emit(f"getelementptr i8, ptr {address}, i64 {before * kind.bytes}")
             if mask is None:
-                self._store_past_caches(kind, text, place, past)
+                PastCaches(past).store(self.routine, writer, kind, text, place)
             else:
                 self._store_row(kind, text, place, mask)
 
@@ -301,27 +314,6 @@ class Memory(Checks):
             code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
             return
         masked_store(code, kind, text, address, mask)
-
-    def finish_past_caches(self) -> None:
-        """Makes such stores visible before what follows."""
-        if is_x86():
-            self.routine.code.declare("void", "llvm.x86.sse.sfence", "")
-            self.routine.code.line("call void @llvm.x86.sse.sfence()")
-        else:
-            self.routine.code.line("fence seq_cst")
-
-    def _store_past_caches(self, kind: ScalarType, text: str, address: str, past_caches: str) -> None:
-        code, routine = self._writer.code, self.routine
-        vector = code.vector(memory_type(kind))
-        past, plain, after = routine.label(), routine.label(), routine.label()
-        routine.branch(past_caches, past, plain, rarely=True)
-        routine.place(past)
-        code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes * code.lanes}, !nontemporal !0")
-        routine.jump(after)
-        routine.place(plain)
-        self._store_row(kind, text, address, None)
-        routine.jump(after)
-        routine.place(after)
 
     def store_front(self, kind: ScalarType, value: Value, mask: str | None, address: str) -> None:
         """The set lanes of a value to adjacent elements, or all as they stand; what is behind them may be overwritten."""

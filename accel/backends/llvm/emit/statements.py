@@ -9,6 +9,7 @@ from typing import TypeAlias, assert_never
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.past_caches import PastCaches
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.code import memory_type, register_type
@@ -78,11 +79,11 @@ class Statements:
         memory: Memory,
         streams: Streams,
         step: Step,
-        past_caches: Mapping[Array, str] | None = None,
+        past_caches: Mapping[Array, PastCaches] | None = None,
         *,
         branches: bool = False,
     ) -> None:
-        """`past_caches`: for arrays that are written in rows, whether to store past the caches. `branches`: of functions."""
+        """`past_caches`: for arrays that are written in rows, how these are stored. `branches`: of functions."""
         self._past_caches = past_caches or {}
         self._writer = writer
         self._memory = memory

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.past_caches import PastCaches
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
@@ -115,14 +116,16 @@ class Rows:
         some = self._levels.routine.least(elements, code.emit(f"sub i64 {high}, {low}"))
         return code.emit(f"select i1 {large}, i64 {some}, i64 0")
 
-    def _goes_past_caches(self, write: Write, position: str) -> str:
-        return self._memory.goes_past_caches(write.array, self._index(write, position))
+    def _goes_past_caches(self, write: Write, position: str) -> PastCaches:
+        return PastCaches(self._memory.goes_past_caches(write.array, self._index(write, position)))
 
     def _index(self, write: Write, position: str) -> list[Value]:
         outer = self._levels.streams.values(write.index[:-1])
         return [*outer, Uniform(position, I64)]
 
-    def _vector(self, piece: Piece, at: str, tiles: Sequence[str], mask: str | None, past: Mapping[Array, str]) -> None:
+    def _vector(
+        self, piece: Piece, at: str, tiles: Sequence[str], mask: str | None, past: Mapping[Array, PastCaches]
+    ) -> None:
         """The statements from iteration `at` on."""
         code = self._levels.routine.code
         made = dict(self._levels.streams.made)

@@ -15,6 +15,7 @@ from math import prod
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.lanes.transpose import rows_at_once
+from accel.backends.llvm.emit.past_caches import fence
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
@@ -121,7 +122,7 @@ class BlockLoops:
         with routine.count("%low", "%high") as number:
             write(self._pieces(levels, number, counts, sizes))
         with routine.when(routine.code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
-            levels.memory.finish_past_caches()
+            fence(routine)
         routine.code.line("ret void")
         levels.memory.close()
         return routine

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.past_caches import fence
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
@@ -111,7 +112,7 @@ class InterleavedLoops:
             routine.store("i64", code.emit(f"select i1 {ends}, i64 0, i64 {following}"), first)
             routine.store("i64", code.emit(f"add i64 {around}, {code.emit(f'zext i1 {ends} to i64')}"), position)
         with routine.when(code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
-            levels.memory.finish_past_caches()
+            fence(levels.routine)
         code.line("ret void")
         levels.memory.close()
         return [routine]

@@ -21,7 +21,7 @@ def picks(kind: ScalarType, lanes: int) -> bool:
 def picked(code: Code, kind: ScalarType, starts: tuple[str, str], offsets: Sequence[str], first_half: str) -> list[str]:
     """For each register of i32 offsets the elements that far behind `starts[0]`, in the lanes of the mask `first_half`, or
     behind `starts[1]`. Two registers of elements must be there from each start on, and offsets less than that many."""
-    words = code.vector(_word(kind))
+    words = code.vector(word_of(kind))
     tables = [_tables(code, kind, start) for start in starts]
     found = []
     for each in offsets:
@@ -39,7 +39,7 @@ def picked_from_one(code: Code, kind: ScalarType, start: str, offsets: Sequence[
 
 def from_two(code: Code, kind: ScalarType, tables: tuple[str, str], places: str) -> str:
     """Lane by lane the word at a place in two registers of them."""
-    words = code.vector(_word(kind))
+    words = code.vector(word_of(kind))
     operands = [f"{words} {text}" for text in (tables[0], places, tables[1])]
     return code.call(f"llvm.x86.avx512.vpermi2var.{_instruction(kind, code.lanes)}", words, [words] * 3, operands)
 
@@ -52,7 +52,7 @@ def _places(code: Code, kind: ScalarType, offsets: str) -> str:
 def _elements(code: Code, kind: ScalarType, words: str) -> str:
     """The elements that stand in words."""
     cast = "trunc" if kind.bytes < _width(kind) else "bitcast"
-    return code.emit(f"{cast} {code.vector(_word(kind))} {words} to {code.vector(memory_type(kind))}")
+    return code.emit(f"{cast} {code.vector(word_of(kind))} {words} to {code.vector(memory_type(kind))}")
 
 
 def _instruction(kind: ScalarType, lanes: int) -> str | None:
@@ -71,7 +71,8 @@ def _width(kind: ScalarType) -> int:
     return max(4, kind.bytes)
 
 
-def _word(kind: ScalarType) -> str:
+def word_of(kind: ScalarType) -> str:
+    """The type of the words in which elements are picked."""
     return f"i{8 * _width(kind)}"
 
 
@@ -83,5 +84,5 @@ def _tables(code: Code, kind: ScalarType, start: str) -> tuple[str, str]:
     for first in (0, code.lanes):
         address = code.emit(f"getelementptr {element}, ptr {start}, i64 {first}")
         table = code.emit(f"load {vector}, ptr {address}, align {kind.bytes}")
-        found.append(code.emit(f"{cast} {vector} {table} to {code.vector(_word(kind))}"))
+        found.append(code.emit(f"{cast} {vector} {table} to {code.vector(word_of(kind))}"))
     return found[0], found[1]

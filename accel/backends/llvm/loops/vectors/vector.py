@@ -11,7 +11,9 @@ from contextlib import nullcontext
 from typing import NoReturn
 
 from accel.ast.tree.types import BOOL, I64
+from accel.backends.llvm.emit.asked import ask_to_write
 from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.past_caches import PastCaches
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
@@ -59,7 +61,8 @@ class Vectors:
         self._writers = {lanes: Writer(self.routine.code, lanes, bends=plan.inside is None) for lanes in widths}
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
         self._memory = outer.with_writer(Writer(self.routine.code, plan.lanes))
-        self._past_caches: dict[Array, str] = {}
+        self._past_caches: dict[Array, PastCaches] = {}
+        self._makes_lines = len(phases) == 1 and plan.inside is None and plan.cut is None
         self._long = LONG_ROW * plan.lanes
         self.head: str | None = None
         """Iterations of the row at hand before the one with which vectors are aligned: an i64; None: they begin with it."""
@@ -72,7 +75,7 @@ class Vectors:
     @property
     def past_caches(self) -> Sequence[str]:
         """For each array that the row at hand is of, whether vectors are stored past the caches: an i1."""
-        return list(self._past_caches.values())
+        return [past.aligned for past in self._past_caches.values()]
 
     def begin_row(self, low: str, high: str, *, moves: bool) -> None:
         """A row begins, with iteration `low`. `moves`: whether vectors may begin with any iteration."""
@@ -85,14 +88,22 @@ class Vectors:
             self.head = code.emit(f"select i1 {long}, i64 {head}, i64 0")
             low = code.emit(f"add i64 {low}, {self.head}")
         self._past_caches = {
-            array: self._memory.goes_past_caches(array, [*outer, Uniform(low, I64)]) for array, outer in rows.items()
+            array: self._past(array, [*outer, Uniform(low, I64)], moves) for array, outer in rows.items()
         }
+        for array, past in self._past_caches.items():
+            if past.lines is not None or self.head is not None:
+                ask_to_write(code, self._memory.address(array, [*rows[array], Uniform(high, I64)]), 1)
+
+    def _past(self, array: Array, index: Sequence[Value], moves: bool) -> PastCaches:
+        in_lines = self._makes_lines and not moves
+        return PastCaches(
+            self._memory.goes_past_caches(array, index), self._memory.lines(array, index) if in_lines else None
+        )
 
     def end_row(self) -> None:
         """What has gone past the caches is seen by what follows."""
         for past in self._past_caches.values():
-            with self.routine.when(past):
-                self._memory.finish_past_caches()
+            past.finish(self.routine)
 
     def one(
         self,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.past_caches import PastCaches, fence
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value
 from accel.backends.llvm.loops.steps import Steps
@@ -163,7 +164,7 @@ class ScanText(StripStatements):
             self._block(scope, (start, end), extent, bounds, past)
         for each in past.values():
             with routine.when(each):
-                self.strip.memory.finish_past_caches()
+                fence(routine)
 
     def _count(self, prefix: Within, extent: str, streams: Streams) -> str:
         """The iterations in which a guard holds: an i64."""
@@ -172,7 +173,7 @@ class ScanText(StripStatements):
         return self.strip.writer.one(streams.value(prefix.count))
 
     def _rows_past_caches(self, streams: Streams) -> dict[Array, str]:
-        """For arrays of which rows are written, whether all their vectors may be stored past the caches: an i1."""
+        """For arrays of which rows are written, whether all vectors are stored past the caches where they stand: an i1."""
         memory, code, lanes = self.strip.memory, self.strip.routine.code, self.strip.writer.lanes
         found: dict[Array, str] = {}
         columns = self.strip.writer.one(streams.value(self._lanes.extent))
@@ -246,10 +247,17 @@ class ScanText(StripStatements):
     def _group(self, scopes: Sequence[Scope], group: _Group, past: Mapping[Array, str]) -> None:
         """The statements that differ between columns: each in all rows of a group, before the next one."""
         strip, varying = self.strip, [statement for statement in self._statements if self.varies(statement)]
+        stores = [self._stores(scope, past) for scope in scopes]
+        lines = [each.lines for stored in stores for each in stored.values() if each.lines is not None]
         with strip.each() as vector:
             known = {**self.known(varying, scopes[0], vector), self._lanes.index.name: self.position(vector)}
             rows = [Streams(strip.memory, {**scope.made, **known}) for scope in scopes]
-            written = [Statements(strip.writer, strip.memory, streams, no_step, past) for streams in rows]
+            for each in lines:
+                each.apart = self._is_apart(vector)
+            written = [
+                Statements(strip.writer, strip.memory, streams, no_step, stored)
+                for streams, stored in zip(rows, stores, strict=True)
+            ]
             for statement in varying:
                 if isinstance(statement, ManyToOne):
                     self._step(statement, rows, vector, group)
@@ -257,6 +265,25 @@ class ScanText(StripStatements):
                 # The last row, which stands for missing ones too, gets what belongs there in the end.
                 for row in reversed(written) if isinstance(statement, Write) else written:
                     row.masked(statement, None)
+
+        for each in lines:
+            each.finish()
+
+    def _stores(self, scope: Scope, past: Mapping[Array, str]) -> dict[Array, PastCaches]:
+        """How a row of each array is stored."""
+        streams, first = Streams(self.strip.memory, dict(scope.made)), Uniform(self._first, I64)
+        found: dict[Array, PastCaches] = {}
+        for statement in self._statements:
+            if isinstance(statement, Write) and statement.array in past:
+                at = [*streams.values(statement.index[:-1]), first]
+                found[statement.array] = PastCaches(past[statement.array], self.strip.memory.lines(statement.array, at))
+        return found
+
+    def _is_apart(self, vector: str) -> str:
+        """Whether a vector begins before the end of the one before it, as a row's last one does: an i1."""
+        code, lanes = self.strip.routine.code, self.strip.writer.lanes
+        place = code.emit(f"add i64 {self._first}, {code.emit(f'mul i64 {vector}, {lanes}')}")
+        return code.emit(f"icmp sgt i64 {place}, {self._last}")
 
     def _step(self, statement: ManyToOne, rows: Sequence[Streams], vector: str, group: _Group) -> None:
         values = [streams.values(statement.values) for streams in rows]

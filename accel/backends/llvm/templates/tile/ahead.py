@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.asked import ask_to_write
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
-from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import Read, Stream, Write
@@ -59,14 +59,6 @@ def ask_for_results(memory: Memory, layout: Layout, row: str, rows: str, column:
                 continue
             address = memory.address(write.array, Streams(memory, dict(made)).values(write.index))
             ask_to_write(code, address, layout.columns * write.array.element.bytes)
-
-
-def ask_to_write(code: Code, address: str, size: int) -> None:
-    """Asks for lines that are about to be written, so many bytes: a processor reads a line before it writes a part of it."""
-    code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
-    for line in range(0, size, LINE):
-        place = code.emit(f"getelementptr i8, ptr {address}, i64 {line}")
-        code.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
 
 
 def ask(memory: Memory, tile: Tile, side: Side, indices: Mapping[str, Value]) -> None:

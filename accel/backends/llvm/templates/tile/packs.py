@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from accel.ast.tree.types import I64, ScalarType
+from accel.backends.llvm.emit.asked import ask_to_write
 from accel.backends.llvm.emit.lanes.transpose import interleaved, shuffled
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
-from accel.backends.llvm.templates.tile.ahead import LINES_AHEAD, ROWS_AHEAD, ask, ask_to_write, matrices
+from accel.backends.llvm.templates.tile.ahead import LINES_AHEAD, ROWS_AHEAD, ask, matrices
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.tile.odd import OddFloats
 from accel.backends.llvm.text.code import memory_type
