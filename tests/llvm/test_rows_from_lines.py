@@ -147,6 +147,21 @@ def test_whole_lines_go_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.llvm
+def test_lines_are_seen_by_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores past the caches come in no order with others: a fence follows wherever there may be some, aligned or in lines."""
+    monkeypatch.setenv("ACCEL_CACHE_DIR", "")
+    texts = compiled_texts(monkeypatch)
+    xs = np.arange(9 * 515, dtype=np.int32).reshape(9, 515)
+    assert (A.runN(running_down, backend="llvm")(xs) == np.cumsum(xs, 0, dtype=np.int32)).all()
+    scans = [part for text in texts for part in text.split("\ndefine ") if "_column_scans(" in part.split("\n")[0]]
+    (body,) = [part for part in scans if "nontemporal" in part]
+    fenced = re.findall(r"br i1 (%v\d+), label %(b\d+), label %b\d+\n\2:\n  call void @llvm.x86.sse.sfence", body)
+    assert fenced
+    for condition, _ in fenced:
+        assert re.search(rf"{condition} = icmp ne i64 %v\d+, 0\n", body)
+
+
+@pytest.mark.llvm
 def test_an_index_out_of_bounds_is_that_of_the_same_element() -> None:
     """It is found under the mask, too, and nothing is read there."""
     xs = np.arange(9 * 515, dtype=np.int32).reshape(9, 515)

@@ -238,7 +238,7 @@ class Memory(Checks):
         address = code.emit(f"ptrtoint ptr {address} to i64")
         odd = code.emit(f"and i64 {address}, {array.element.bytes * self._writer.lanes - 1}")
         aligned = code.emit(f"icmp eq i64 {odd}, 0")
-        return code.emit(f"and i1 {aligned}, {self._is_large()}")
+        return code.emit(f"and i1 {aligned}, {self.is_large()}")
 
     def before_vectors(self, array: Array, index: Sequence[Value]) -> str:
         """How many elements of a row, from a uniform index on, are before one where vectors are aligned, if these are to be
@@ -246,16 +246,17 @@ class Memory(Checks):
         code, size = self.routine.code, array.element.bytes
         address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
         odd = code.emit(f"and i64 {code.emit(f'sub i64 0, {address}')}, {size * self._writer.lanes - 1}")
-        return code.emit(f"select i1 {self._is_large()}, i64 {code.emit(f'udiv i64 {odd}, {size}')}, i64 0")
+        return code.emit(f"select i1 {self.is_large()}, i64 {code.emit(f'udiv i64 {odd}, {size}')}, i64 0")
 
     def lines(self, array: Array, index: Sequence[Value]) -> Lines | None:
         """The lines of a row of vectors from a uniform index on, which are stored past the caches if they are large; None where
         the processor makes none of these vectors."""
         if not makes_lines(array.element, self._writer.lanes):
             return None
-        return Lines(self.routine, self._writer, array.element, self.address(array, index), self._is_large())
+        return Lines(self.routine, self._writer, array.element, self.address(array, index), self.is_large())
 
-    def _is_large(self) -> str:
+    def is_large(self) -> str:
+        """Whether the nest writes so much that stores go past the caches where they can: an i1."""
         return self.routine.code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
 
     def write(

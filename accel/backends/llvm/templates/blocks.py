@@ -121,7 +121,7 @@ class BlockLoops:
         counts = [(loop, self._count(levels, sizes, loop, extent)) for loop, extent in extents]
         with routine.count("%low", "%high") as number:
             write(self._pieces(levels, number, counts, sizes))
-        with routine.when(routine.code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
+        with routine.when(levels.memory.is_large()):
             fence(routine)
         routine.code.line("ret void")
         levels.memory.close()

@@ -19,7 +19,6 @@ from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.templates.launch import launch, product_of_extents
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import STREAMING
 from accel.errors import AccelInternalError
 from accel.ir.nodes import Write
 from accel.schedule.templates.cpu.interleaved import Interleaved, side_by_side
@@ -111,7 +110,7 @@ class InterleavedLoops:
             ends = code.emit(f"icmp eq i64 {following}, {vectors}")
             routine.store("i64", code.emit(f"select i1 {ends}, i64 0, i64 {following}"), first)
             routine.store("i64", code.emit(f"add i64 {around}, {code.emit(f'zext i1 {ends} to i64')}"), position)
-        with routine.when(code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
+        with routine.when(levels.memory.is_large()):
             fence(levels.routine)
         code.line("ret void")
         levels.memory.close()

@@ -162,8 +162,8 @@ class ScanText(StripStatements):
         with routine.count("0", extent, BLOCK) as start:
             end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), extent)
             self._block(scope, (start, end), extent, bounds, past)
-        for each in past.values():
-            with routine.when(each):
+        if past:
+            with routine.when(self.strip.memory.is_large()):
                 fence(routine)
 
     def _count(self, prefix: Within, extent: str, streams: Streams) -> str:
@@ -265,7 +265,6 @@ class ScanText(StripStatements):
                 # The last row, which stands for missing ones too, gets what belongs there in the end.
                 for row in reversed(written) if isinstance(statement, Write) else written:
                     row.masked(statement, None)
-
         for each in lines:
             each.finish()
 
