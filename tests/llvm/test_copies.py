@@ -52,10 +52,14 @@ BY_NUMPY = {Operator.ADD: np.add, Operator.MAX: np.maximum, Operator.XOR: np.log
 
 
 @pytest.mark.parametrize(("operator", "kind"), one_in(3, CASES))
-@pytest.mark.parametrize("size", [1, 70_000])
-def test_scatters(operator: Operator, kind: ScalarType, size: int) -> None:
+@pytest.mark.parametrize(("size", "places"), [(1, 37), (70_000, 37), (900_000, 40_000)])
+def test_scatters(operator: Operator, kind: ScalarType, size: int, places: int) -> None:
     random = np.random.default_rng(size)
-    indices, values, targets = random.integers(0, 37, size), nests.numbers(kind, size, 1), nests.numbers(kind, 37, 2)
+    indices, values, targets = (
+        random.integers(0, places, size),
+        nests.numbers(kind, size, 1),
+        nests.numbers(kind, places, 2),
+    )
     expected = targets.copy()
     BY_NUMPY[operator].at(expected, indices, values)
     for threads in (1, 2, 3, 8):

@@ -27,8 +27,22 @@ FAULTS = (
     Fault(
         "copies of targets begin with zeros",
         _COPIES,
-        "with routine.when(code.emit(f\"icmp eq i64 {routine.load('i64', used)}, 0\")):",
-        "with routine.when(code.emit(f\"icmp eq i64 {routine.load('i64', used)}, 7\")):",
+        "unused = code.emit(f\"icmp eq i64 {routine.load('i64', routine.offset(line, 1))}, 0\")",
+        "unused = code.emit(f\"icmp eq i64 {routine.load('i64', routine.offset(line, 1))}, 7\")",
+        (_TARGETS,),
+    ),
+    Fault(
+        "one thread combines what the targets hold with what is neutral",
+        _COPIES,
+        "with routine.when(code.emit(f\"and i1 {unused}, {code.emit(f'xor i1 {given}, true')}\")):",
+        "with routine.when(unused):",
+        (_TARGETS,),
+    ),
+    Fault(
+        "the last copy of targets is not combined",
+        _COPIES,
+        'with routine.count("1", workers) as number:',
+        'with routine.count("2", workers) as number:',
         (_TARGETS,),
     ),
     Fault(
