@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.tree.types import F32, F64, I64
+from accel.ast.tree.types import BOOL, F32, F64, I64
 from accel.labelled.nodes import Backpermute, Copy, Filter, Fold, Generate, Map, Operation, Reshape, Scan, Scatter
 from tests.labelled.programs import AnyAcc, AnyExp, parameter, program, program_text, run, run_all, same, use
 
@@ -123,6 +123,7 @@ def test_a_generate_that_loads_its_own_index_is_a_map() -> None:
 @pytest.mark.parametrize(
     ("combine", "kind", "exact", "commutes"),
     [
+        (A.ne, BOOL, True, True),
         (A.add, I64, True, True),
         (A.mul, I64, True, True),
         (A.max, F32, True, True),

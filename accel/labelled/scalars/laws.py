@@ -48,6 +48,8 @@ def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) ->
             return found
     if operator in _IDEMPOTENT and left == right:
         return left
+    if operator is Operator.NE and operand_type(left) is BOOL:  # of which folds know that it is exact
+        return Operator.XOR, (left, right)
     if kind is BOOL and operator in (Operator.AND, Operator.OR):
         return _logic(operator, left, right)
     if kind.is_float or (kind is BOOL and operator not in (Operator.OR, Operator.XOR)):

@@ -313,8 +313,33 @@ no:
   ret i1 false
 }}
 
-; The array as a result: itself if it may be given away (%owned, and nothing but the caller refers to it), has these extents and
-; no much larger block behind it; else a new array for a copy. Null, perhaps without an exception, if it cannot be copied.
+; Whether no other object has the memory of an array that only the caller refers to, as far as can be seen: it is its own, or a
+; block of this module.
+define internal i1 @is_sole(ptr %x) #0 {{
+entry:
+  %base = call ptr @base(ptr %x)
+  %own = icmp eq ptr %base, null
+  br i1 %own, label %yes, label %look
+look:
+  %type = call ptr @type(ptr %base)
+  %array = icmp eq ptr %type, @array_type
+  br i1 %array, label %bytes, label %no
+bytes:
+  %element = call ptr @element(ptr %base)
+  %block = icmp eq ptr %element, @bytes_type
+  br i1 %block, label %count, label %no
+count:
+  %alone = call i1 @is_alone(ptr %base)
+  ret i1 %alone
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; The array as a result: itself if only the caller refers to it, nobody else has its memory, as is known (%owned) or seen, and
+; it has these extents and no much larger block behind it; else a new array for a copy.
+; Null, perhaps without an exception, if it cannot be copied.
 define ptr @accel_result(ptr %x, i1 %owned, ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
 entry:
   %size = call i64 @size(i64 %item, i64 %rank, ptr %extents)
@@ -323,8 +348,12 @@ entry:
 mine:
   %references = load i32, ptr %x
   %only = icmp eq i32 %references, 1
-  %given = and i1 %only, %owned
-  br i1 %given, label %shape, label %copy
+  br i1 %only, label %memory, label %copy
+memory:
+  br i1 %owned, label %shape, label %shared
+shared:
+  %sole = call i1 @is_sole(ptr %x)
+  br i1 %sole, label %shape, label %copy
 shape:
   %same = call i1 @has(ptr %x, i64 %rank, ptr %extents)
   %fills = call i1 @fills(ptr %x, i64 %item, i64 %size)

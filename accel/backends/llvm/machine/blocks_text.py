@@ -39,8 +39,9 @@ LIST_BYTES = 16 + 16 * MOST
 
 
 def blocks_text() -> str:
-    """Functions for the module of `arrays_text.py`: `@size`, and `@fresh` and `@block`, which give new references or null."""
-    return _BLOCKS
+    """Functions for the module of `arrays_text.py`: `@size`, `@fresh` and `@block`, which give new references or null, and
+    `@is_alone`."""
+    return _BLOCKS + _ALONE
 
 
 _BLOCKS = f"""
@@ -199,4 +200,32 @@ done:
 none:
   ret ptr null
 }}
+"""
+
+_ALONE = """
+; Whether nothing refers to a block, which may be listed, but one object.
+define internal i1 @is_alone(ptr %block) #0 {
+entry:
+  %references = load i32, ptr %block
+  %count = load i64, ptr @blocks
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%k1, %body]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %body, label %unlisted
+body:
+  %offset = mul i64 %k, 16
+  %before = add i64 %offset, 16
+  %place = getelementptr i8, ptr @blocks, i64 %before
+  %listed = load ptr, ptr %place
+  %is = icmp eq ptr %listed, %block
+  %k1 = add i64 %k, 1
+  br i1 %is, label %found, label %head
+found:
+  %two = icmp eq i32 %references, 2
+  ret i1 %two
+unlisted:
+  %one = icmp eq i32 %references, 1
+  ret i1 %one
+}
 """
