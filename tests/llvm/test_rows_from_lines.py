@@ -11,6 +11,9 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.machine.processor import Processor, Registers
+from accel.backends.llvm.machine.system import system
+from accel.backends.llvm.threads.pool_text import pool_text
+from accel.backends.llvm.threads.run_text import alone_text
 from tests.llvm.processors import compile_for, compiled_texts, processor
 
 Given = np.ndarray[Any, Any]
@@ -146,19 +149,16 @@ def test_whole_lines_go_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None
     assert f"udiv i64 {before[2]}, 4" in body
 
 
-@pytest.mark.llvm
-def test_lines_are_seen_by_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stores past the caches come in no order with others: a fence follows wherever there may be some, aligned or in lines."""
-    monkeypatch.setenv("ACCEL_CACHE_DIR", "")
-    texts = compiled_texts(monkeypatch)
-    xs = np.arange(9 * 515, dtype=np.int32).reshape(9, 515)
-    assert (A.runN(running_down, backend="llvm")(xs) == np.cumsum(xs, 0, dtype=np.int32)).all()
-    scans = [part for text in texts for part in text.split("\ndefine ") if "_column_scans(" in part.split("\n")[0]]
-    (body,) = [part for part in scans if "nontemporal" in part]
-    fenced = re.findall(r"br i1 (%v\d+), label %(b\d+), label %b\d+\n\2:\n  call void @llvm.x86.sse.sfence", body)
-    assert fenced
-    for condition, _ in fenced:
-        assert re.search(rf"{condition} = icmp ne i64 %v\d+, 0\n", body)
+@pytest.mark.parametrize("x86", [True, False])
+def test_other_threads_see_what_went_past_the_caches(x86: bool) -> None:
+    """Such stores come in no order with others: each thread has a fence behind its part of a job, before it says that."""
+    fence = "call void @llvm.x86.sse.sfence()" if x86 else "fence seq_cst"
+    text = pool_text(system(), 202, x86=x86)
+    (worker,) = (part for part in text.split("define ") if "@drain(i64 %me, ptr null)" in part)
+    assert f"@drain(i64 %me, ptr null)\n  {fence}\n  br label %leave\nleave:\n  %after = atomicrmw" in worker
+    for run in (text, alone_text(system(), x86=x86)):
+        (caller,) = (part for part in run.split("define ") if part.startswith("i64 @accel_run("))
+        assert re.search(rf"done:\n  %stop = phi .*\n  {re.escape(fence)}\n(.*\n)*  ret i64 %result", caller)
 
 
 @pytest.mark.llvm

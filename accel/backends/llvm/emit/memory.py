@@ -19,7 +19,7 @@ from accel.backends.llvm.emit.lanes.masked import lane_by_lane, masked_load, mas
 from accel.backends.llvm.emit.lanes.narrow_gathers import gathered, gathered_from, gathers_words
 from accel.backends.llvm.emit.lanes.packing import by_table, in_pieces, packed, set_lanes, store_pieces
 from accel.backends.llvm.emit.lanes.stepping import COMPONENTS, WIDEST, step_of, stepped_lanes
-from accel.backends.llvm.emit.past_caches import Lines, PastCaches, makes_lines
+from accel.backends.llvm.emit.past_caches import RowStores
 from accel.backends.llvm.emit.runs import is_run
 from accel.backends.llvm.emit.values import Fixed, Near, Packed, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
@@ -27,7 +27,6 @@ from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
-from accel.backends.llvm.text.words import STREAMING
 from accel.backends.sites import Site
 from accel.labelled.array import Array, Extent
 
@@ -228,46 +227,15 @@ class Memory(Checks):
 
     # Stores.
 
-    def goes_past_caches(self, array: Array, index: Sequence[Value]) -> str:
-        """Whether rows of vectors from a uniform index on are to be stored past the caches: large, and aligned; an i1."""
-        return self._is_past_caches(array, self.address(array, index))
-
-    def _is_past_caches(self, array: Array, address: str) -> str:
-        """The same of vectors from an address on."""
-        code = self.routine.code
-        address = code.emit(f"ptrtoint ptr {address} to i64")
-        odd = code.emit(f"and i64 {address}, {array.element.bytes * self._writer.lanes - 1}")
-        aligned = code.emit(f"icmp eq i64 {odd}, 0")
-        return code.emit(f"and i1 {aligned}, {self.is_large()}")
-
-    def before_vectors(self, array: Array, index: Sequence[Value]) -> str:
-        """How many elements of a row, from a uniform index on, are before one where vectors are aligned, if these are to be
-        stored past the caches then; else 0: an i64."""
-        code, size = self.routine.code, array.element.bytes
-        address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
-        odd = code.emit(f"and i64 {code.emit(f'sub i64 0, {address}')}, {size * self._writer.lanes - 1}")
-        return code.emit(f"select i1 {self.is_large()}, i64 {code.emit(f'udiv i64 {odd}, {size}')}, i64 0")
-
-    def lines(self, array: Array, index: Sequence[Value]) -> Lines | None:
-        """The lines of a row of vectors from a uniform index on, which are stored past the caches if they are large; None where
-        the processor makes none of these vectors."""
-        if not makes_lines(array.element, self._writer.lanes):
-            return None
-        return Lines(self.routine, self._writer, array.element, self.address(array, index), self.is_large())
-
-    def is_large(self) -> str:
-        """Whether the nest writes so much that stores go past the caches where they can: an i1."""
-        return self.routine.code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
-
     def write(
         self,
         array: Array,
         index: Sequence[Value],
         value: Value,
         mask: str | None,
-        past_caches: PastCaches | None = None,
+        stores: RowStores | None = None,
     ) -> None:
-        """Stores `value` at `index` where `mask` is set; as of `past_caches` if there is no mask."""
+        """Stores `value` at `index` where `mask` is set; as of `stores` if there is no mask."""
         writer, kind = self._writer, array.element
         if writer.lanes == 1:
             text = to_memory(writer.scalar, kind, writer.one(value))
@@ -277,8 +245,8 @@ class Memory(Checks):
         text = to_memory(writer.code, kind, writer.every(value))
         if self._is_row(index) or is_run(index, array.shape):
             address = self.address(array, index)
-            if mask is None and past_caches is not None:
-                past_caches.store(self.routine, writer, kind, text, address)
+            if mask is None and stores is not None:
+                stores.store(self.routine, writer, kind, text, address)
             else:
                 self._store_row(kind, text, address, mask)
         elif self._is_row(index, -1):
@@ -290,21 +258,22 @@ class Memory(Checks):
         else:
             self._scatter(kind, text, self._addresses(array, index), mask)
 
-    def write_rows(self, array: Array, index: Sequence[Value], columns: Sequence[Value], rest: str | None) -> None:
-        """Stores neighbouring rows, of which each column is a vector, from the element at `index` on, past the caches if they
-        are large; only the first `rest` of them, if that is said."""
+    def write_rows(
+        self, array: Array, index: Sequence[Value], columns: Sequence[Value], rest: str | None, stores: RowStores
+    ) -> None:
+        """Stores neighbouring rows, of which each column is a vector, from the element at `index` on, as of `stores`; only the
+        first `rest` of them, if that is said, under masks."""
         writer, kind, code = self._writer, array.element, self.routine.code
         texts = [to_memory(writer.code, kind, writer.every(value)) for value in columns]
         address, count = self.address(array, index), len(columns)
         elements = None if rest is None else code.emit(f"mul i64 {rest}, {count}")
-        past = self._is_past_caches(array, address) if rest is None else ""
         for number, text in enumerate(interleaved_lanes(writer.code, memory_type(kind), texts)):
             mask, before = None, number * writer.lanes
             if elements is not None:
                 mask = writer.first_lanes(code.emit(f"sub i64 {elements}, {before}"))
             place = code.emit(f"getelementptr i8, ptr {address}, i64 {before * kind.bytes}")
             if mask is None:
-                PastCaches(past).store(self.routine, writer, kind, text, place)
+                stores.store(self.routine, writer, kind, text, place)
             else:
                 self._store_row(kind, text, place, mask)
 

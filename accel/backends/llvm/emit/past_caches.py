@@ -13,7 +13,6 @@ from accel.backends.llvm.emit.lanes.masked import masked_store
 from accel.backends.llvm.emit.lanes.picking import from_two, picks, word_of
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
-from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.routine import Routine
 from accel.support.dataclass import dataclass
@@ -96,8 +95,9 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class PastCaches:
-    """How a row of an array is stored. `aligned`: whether past the caches where vectors stand, an i1; else in `lines`."""
+class RowStores:
+    """How a row of an array is stored. `aligned`: whether past the caches where vectors stand, an i1; else in `lines`, if there
+    are any; else through the caches."""
 
     aligned: str
     lines: Lines | None = None
@@ -123,20 +123,7 @@ class PastCaches:
         routine.jump(after)
         routine.place(after)
 
-    def finish(self, routine: Routine) -> None:
-        """After the row's last vector: what follows sees all of them."""
-        gone = self.aligned
+    def finish(self) -> None:
+        """After the row's last vector."""
         if self.lines is not None:
             self.lines.finish()
-            gone = routine.code.emit(f"or i1 {gone}, {self.lines.here}")
-        with routine.when(gone):
-            fence(routine)
-
-
-def fence(routine: Routine) -> None:
-    """Makes stores past the caches visible before what follows."""
-    if is_x86():
-        routine.code.declare("void", "llvm.x86.sse.sfence", "")
-        routine.code.line("call void @llvm.x86.sse.sfence()")
-    else:
-        routine.code.line("fence seq_cst")

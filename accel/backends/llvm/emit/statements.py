@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.past_caches import PastCaches
+from accel.backends.llvm.emit.past_caches import RowStores
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.text.code import memory_type, register_type
@@ -79,12 +79,12 @@ class Statements:
         memory: Memory,
         streams: Streams,
         step: Step,
-        past_caches: Mapping[Array, PastCaches] | None = None,
+        stores: Mapping[Array, RowStores] | None = None,
         *,
         branches: bool = False,
     ) -> None:
-        """`past_caches`: for arrays that are written in rows, how these are stored. `branches`: of functions."""
-        self._past_caches = past_caches or {}
+        """`stores`: for arrays that are written in rows, how these are stored. `branches`: of functions."""
+        self._stores = stores or {}
         self._writer = writer
         self._memory = memory
         self._functions = Functions(writer, memory, branches=branches)
@@ -172,8 +172,7 @@ class Statements:
             case Read(_, array, index):
                 return [memory.read(array, streams.values(index), mask)]
             case Write(array, index, value):
-                past = self._past_caches.get(array)
-                memory.write(array, streams.values(index), streams.value(value), mask, past)
+                memory.write(array, streams.values(index), streams.value(value), mask, self._stores.get(array))
                 return []
             case Scatter():
                 self._scatter(statement, self._functions, memory, streams.values([*statement.index, *statement.values]))

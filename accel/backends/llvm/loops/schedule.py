@@ -30,9 +30,10 @@ IN_ORDER = 25 * CHUNK_TIME
 """The least nanoseconds of a chunk where one thread runs all: it only looks for interrupts between them. Loops may have copies
 of what they scatter into for each chunk (`targets.py`)."""
 
-LONG_ROW = 1 << 13
-"""Bytes of a row from which on it is stored past the caches where each is a loop of its own: behind each a thread waits until
-memory has it. (A scan of rows of 16 KB takes 0.31 ns an element on a Xeon then, and 0.49, of 4 KB 0.42, of 1 KB 0.93.)"""
+LONG_ROW = 1 << 9
+"""Bytes of a row from which on it is stored past the caches where each is a loop of its own: in shorter ones much comes under
+masks, or it takes longer to find out how they are stored. (A scan of rows of 1200 bytes takes 0.53 ns an element on a Xeon of
+the sixth generation then, and 0.68, of 400 bytes 0.69 and 0.64.)"""
 
 FEWEST = 64
 """Iterations of the shortest chunk of an innermost loop: whole vectors and, of what is stored, whole lines."""
@@ -192,16 +193,17 @@ def note_rows(text: NestText, levels: Levels, outermost: Sequence[For], extent: 
     _note(text, levels, code.emit(f"select i1 {long}, i64 {extent}, i64 0"), 1, writes)
 
 
-def note_streaming(text: NestText, levels: Levels, extent: str, each: int) -> None:
-    """Says whether stores go past the caches: the nest writes more than these hold, and no random reads have them wait. Where
-    the processor keeps stores, the program also reads nothing of it itself, in a later nest or in the next turn of a loop.
+def note_streaming(text: NestText, levels: Levels, extent: str, each: int) -> str:
+    """Notes, and gives as an i1, whether stores go past the caches: the nest writes more than these hold, and no random reads
+    have them wait. Where the processor keeps stores, the program also reads nothing of it itself, in a later nest or in the
+    next turn of a loop.
 
     `each`: how many elements an iteration of the outermost loops writes; 0 if that is not known.
     """
-    _note(text, levels, extent, each, [s for s in mentions.statements(text.nest) if isinstance(s, Write)])
+    return _note(text, levels, extent, each, [s for s in mentions.statements(text.nest) if isinstance(s, Write)])
 
 
-def _note(text: NestText, levels: Levels, extent: str, each: int, writes: Sequence[Write]) -> None:
+def _note(text: NestText, levels: Levels, extent: str, each: int, writes: Sequence[Write]) -> str:
     """The same of these writes."""
     processor = host().processor
     kept = processor.keeps_stores and any(write.array in text.read for write in writes)
@@ -209,6 +211,7 @@ def _note(text: NestText, levels: Levels, extent: str, each: int, writes: Sequen
     code = levels.routine.code
     large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {processor.cached_bytes}")
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
+    return large
 
 
 def _next_chunk(text: NestText) -> Routine:

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.past_caches import PastCaches
+from accel.backends.llvm.emit.past_caches import RowStores
 from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.stores import Stores, is_large
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
-from accel.backends.llvm.text.words import STREAMING
 from accel.errors import AccelInternalError
 from accel.ir.nodes import Write
 from accel.labelled.array import Array
@@ -35,6 +35,7 @@ class Rows:
         self._tiles = tiles
         self._writer = Writer(levels.routine.code, lanes)
         self._memory = levels.memory.with_writer(self._writer)
+        self._choice = Stores(self._memory, self._writer)
         self._whole_lines = whole_lines
 
     def beyond(self) -> str:
@@ -43,13 +44,9 @@ class Rows:
         if not writes:
             return "0"
         array = writes[0].array
-        size = array.element.bytes * self._writer.lanes
-        odd = code.emit(f"ptrtoint ptr {view.data(array)} to i64")
-        for dimension in range(len(array.shape) - 1):
-            odd = code.emit(f"or i64 {odd}, {view.stride(array, dimension)}")
-        some = code.emit(f"icmp ne i64 {code.emit(f'and i64 {odd}, {size - 1}')}, 0")
-        large = code.emit(f"icmp ne i64 {view.word(STREAMING)}, 0")
-        return code.emit(f"select i1 {code.emit(f'and i1 {some}, {large}')}, i64 {self._writer.lanes - 1}, i64 0")
+        aligned = self._choice.all_aligned(array, code.emit(f"ptrtoint ptr {view.data(array)} to i64"))
+        more = code.emit(f"select i1 {is_large(view)}, i64 {self._writer.lanes - 1}, i64 0")
+        return code.emit(f"select i1 {aligned}, i64 0, i64 {more}")
 
     def write(self, pieces: Mapping[str, Piece]) -> None:
         """All rows of a block whose tiles are full."""
@@ -80,10 +77,10 @@ class Rows:
             self._vector(piece, piece.low, tiles, self._writer.first_lanes(head), {})
             routine.store("i64", code.emit(f"add i64 {piece.low}, {head}"), position)
         start = routine.load("i64", position)
-        past = {write.array: self._goes_past_caches(write, start) for write in self._writes()}
+        stores = self._stores(start)
         last = code.emit(f"sub i64 {high}, {lanes - 1}")
         with routine.advance(position, last, lanes) as at:
-            self._vector(piece, at, tiles, None, past)
+            self._vector(piece, at, tiles, None, stores)
         rest = routine.load("i64", position)
         with routine.when(code.emit(f"icmp slt i64 {rest}, {high}")):
             mask = self._writer.first_lanes(code.emit(f"sub i64 {high}, {rest}"))
@@ -92,9 +89,9 @@ class Rows:
     def whole_row(self, piece: Piece, lanes: int, tiles: Sequence[str]) -> None:
         """One row of `lanes`, all of whose vectors begin where they may be stored past the caches."""
         code = self._levels.routine.code
-        past = {write.array: self._goes_past_caches(write, piece.low) for write in self._writes()}
+        stores = self._stores(piece.low)
         for lane in range(0, lanes, self._writer.lanes):
-            self._vector(piece, code.emit(f"add i64 {piece.low}, {lane}"), tiles, None, past)
+            self._vector(piece, code.emit(f"add i64 {piece.low}, {lane}"), tiles, None, stores)
 
     def _writes(self) -> list[Write]:
         return [s for s in self._blocks.statements if isinstance(s, Write) and s.when is None]
@@ -102,29 +99,22 @@ class Rows:
     def _head(self, low: str, high: str) -> str:
         """How many elements of a row, from `low` to before `high`, stand before a vector's boundary in what is written first;
         0 if all fits into caches."""
-        code, writes = self._levels.routine.code, self._writes()
+        routine, writes = self._levels.routine, self._writes()
         if not writes:
             return "0"
-        array = writes[0].array
-        code_address = self._memory.address(array, self._index(writes[0], low))
-        address = code.emit(f"ptrtoint ptr {code_address} to i64")
-        over = code.emit(
-            f"and i64 {code.emit(f'sub i64 0, {address}')}, {array.element.bytes * self._writer.lanes - 1}"
-        )
-        large = code.emit(f"icmp ne i64 {self._levels.view.word(STREAMING)}, 0")
-        elements = code.emit(f"sdiv i64 {over}, {array.element.bytes}")
-        some = self._levels.routine.least(elements, code.emit(f"sub i64 {high}, {low}"))
-        return code.emit(f"select i1 {large}, i64 {some}, i64 0")
+        before = self._choice.before_vectors(writes[0].array, self._index(writes[0], low))
+        return routine.least(before, routine.code.emit(f"sub i64 {high}, {low}"))
 
-    def _goes_past_caches(self, write: Write, position: str) -> PastCaches:
-        return PastCaches(self._memory.goes_past_caches(write.array, self._index(write, position)))
+    def _stores(self, position: str) -> dict[Array, RowStores]:
+        """Those of a row from a position on."""
+        return {write.array: self._choice.row(write.array, self._index(write, position)) for write in self._writes()}
 
     def _index(self, write: Write, position: str) -> list[Value]:
         outer = self._levels.streams.values(write.index[:-1])
         return [*outer, Uniform(position, I64)]
 
     def _vector(
-        self, piece: Piece, at: str, tiles: Sequence[str], mask: str | None, past: Mapping[Array, PastCaches]
+        self, piece: Piece, at: str, tiles: Sequence[str], mask: str | None, stores: Mapping[Array, RowStores]
     ) -> None:
         """The statements from iteration `at` on."""
         code = self._levels.routine.code
@@ -136,7 +126,7 @@ class Rows:
             address = code.emit(f"getelementptr i8, ptr {tile}, i64 {code.emit(f'mul i64 {place}, {kind.bytes}')}")
             made[across.read.out.name] = self._memory.load_vector(kind, address, None)
         streams = Streams(self._memory, made)
-        statements = Statements(self._writer, self._memory, streams, _no_step, dict(past))
+        statements = Statements(self._writer, self._memory, streams, _no_step, stores)
         for statement in self._blocks.statements:
             statements.masked(statement, mask)
 

@@ -15,7 +15,7 @@ from math import prod
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.lanes.transpose import rows_at_once
-from accel.backends.llvm.emit.past_caches import fence
+from accel.backends.llvm.emit.stores import is_large
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
@@ -26,7 +26,6 @@ from accel.backends.llvm.templates.block_rows import Rows
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.tiles import Piece, Tile, room
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import STREAMING
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across, Blocks
 
@@ -78,19 +77,17 @@ class BlockLoops:
         extents = [(loop, levels.extent(loop)) for loop in self._blocks.loops]
         for _, extent in extents:
             elements = code.emit(f"mul i64 {elements}, {extent}")
-        note_streaming(self._text, levels, elements, 1)
-        sizes = self._sizes(levels)
+        sizes = self._sizes(note_streaming(self._text, levels, elements, 1), levels)
         for loop, extent in extents:
             total = code.emit(f"mul i64 {total}, {self._count(levels, sizes, loop, extent)}")
         self._text.routines.append(self._routine())
         size = prod(self._most.values())
         launch(self._text, levels, f"@{self._text.name}_blocks", total, elements, size, self.together)
 
-    def _sizes(self, levels: Levels) -> dict[str, str]:
-        """How many iterations of each loop a block has, by the name of its index; of all others it has 1."""
+    def _sizes(self, large: str, levels: Levels) -> dict[str, str]:
+        """How many iterations of each loop a block has, by the name of its index, if the result is `large`, an i1, or is not;
+        of all others it has 1."""
         code, lanes = levels.routine.code, self._blocks.lanes.index.name
-        # The launch says it after its entry block, where words are loaded.
-        large = code.emit(f"icmp ne i64 {levels.routine.load('i64', levels.view.address(STREAMING))}, 0")
         few = max(1, self._most[lanes] // LONGER)
         sizes = {name: str(most) for name, most in self._most.items()}
         return {**sizes, lanes: code.emit(f"select i1 {large}, i64 {self._most[lanes]}, i64 {few}")}
@@ -117,12 +114,10 @@ class BlockLoops:
         leave_if_failed(levels)
         write = self._block(levels)
         extents = [(loop, levels.extent(loop)) for loop in self._in_order()]
-        sizes = self._sizes(levels)
+        sizes = self._sizes(is_large(levels.view), levels)
         counts = [(loop, self._count(levels, sizes, loop, extent)) for loop, extent in extents]
         with routine.count("%low", "%high") as number:
             write(self._pieces(levels, number, counts, sizes))
-        with routine.when(levels.memory.is_large()):
-            fence(routine)
         routine.code.line("ret void")
         levels.memory.close()
         return routine

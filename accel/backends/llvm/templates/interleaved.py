@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.past_caches import fence
 from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.stores import Stores
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
@@ -110,8 +110,6 @@ class InterleavedLoops:
             ends = code.emit(f"icmp eq i64 {following}, {vectors}")
             routine.store("i64", code.emit(f"select i1 {ends}, i64 0, i64 {following}"), first)
             routine.store("i64", code.emit(f"add i64 {around}, {code.emit(f'zext i1 {ends} to i64')}"), position)
-        with routine.when(levels.memory.is_large()):
-            fence(levels.routine)
         code.line("ret void")
         levels.memory.close()
         return [routine]
@@ -125,6 +123,7 @@ class _Rows:
         self._writer = Writer(levels.routine.code, lanes)
         self._memory: Memory = levels.memory.with_writer(self._writer)
         self._memory.rows_of = dict.fromkeys(found.rows, (len(found.columns), count))
+        self._stores = Stores(self._memory, self._writer)
         self._statements = side_by_side(found, count)
         self._outer: dict[str, Value] = {}
 
@@ -151,7 +150,8 @@ class _Rows:
             writes.append(statement)
             if len(writes) == self._count:
                 values = [streams.value(write.value) for write in writes]
-                self._memory.write_rows(statement.array, streams.values(writes[0].index), values, rest)
+                index = streams.values(writes[0].index)
+                self._memory.write_rows(statement.array, index, values, rest, self._stores.row(statement.array, index))
                 writes = []
 
 

@@ -62,7 +62,7 @@ class Pool:
 
 
 def _text(found: System) -> str:
-    run = alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=is_x86())
+    run = alone_text(found, x86=is_x86()) if found.futex is None else pool_text(found, found.futex, x86=is_x86())
     return run + copy_text() + scratch_text(found)
 
 

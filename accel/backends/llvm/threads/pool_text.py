@@ -31,7 +31,7 @@ from accel.backends.llvm.threads.page import (
     STATE_AT,
     WOKEN_AT,
 )
-from accel.backends.llvm.threads.run_text import run_text
+from accel.backends.llvm.threads.run_text import fence, run_text
 from accel.backends.llvm.threads.signals_text import signals_text
 from accel.backends.llvm.threads.worker_text import worker_text
 
@@ -52,7 +52,7 @@ def pool_text(system: System, futex: int, *, x86: bool) -> str:
     pause = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
     environment = "call void @llvm.x86.sse.ldmxcsr(ptr @default_mxcsr)" if x86 else ""
     together = _BEGIN + _SHARE + _wake(futex) + _CLOSE + _join(pause)
-    return _head(system, x86=x86) + _DRAIN + worker_text(futex, pause, environment) + together
+    return _head(system, x86=x86) + _DRAIN + worker_text(futex, pause, environment, fence(x86=x86)) + together
 
 
 def _head(system: System, *, x86: bool) -> str:
@@ -79,7 +79,7 @@ define internal i64 @nanoseconds() #0 {{
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 {signals_text(system)}
-{run_text()}
+{run_text(x86=x86)}
 {apart_text()}
 """
 

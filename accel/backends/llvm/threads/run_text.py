@@ -9,9 +9,20 @@ from accel.backends.llvm.machine.system import System
 from accel.backends.llvm.threads.signals_text import signals_text
 
 
-def run_text() -> str:
+def fence(*, x86: bool) -> str:
+    """Makes what a thread has stored past the caches visible before what follows. It waits until memory has all that, so each
+    thread does it once, when it has done its part of a job. Kernels have none. (What runs without a job is shorter than
+    `ALONE`, in which nothing writes as much as a last cache holds.)"""
+    return "call void @llvm.x86.sse.sfence()" if x86 else "fence seq_cst"
+
+
+def run_text(*, x86: bool) -> str:
     """`@accel_run`, and `@alone` for a thread that has no help. The module has `@together`, for several threads."""
-    return """
+    declare = "declare void @llvm.x86.sse.sfence()\n" if x86 else ""
+    return declare + _RUN.replace("FENCE", fence(x86=x86))
+
+
+_RUN = """\
 define internal i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python) #0 {
 entry:
   br label %work
@@ -50,6 +61,7 @@ serial:
   br label %done
 done:
   %stop = phi i1 [%a, %pool], [%b, %serial]
+  FENCE
   %again = load ptr, ptr %python
   call void @PyEval_RestoreThread(ptr %again)
   %result = zext i1 %stop to i64
@@ -58,12 +70,12 @@ done:
 """
 
 
-def alone_text(system: System) -> str:
+def alone_text(system: System, *, x86: bool) -> str:
     """The module where there is no pool: there `@together` is `@alone`, however many threads are asked for."""
     return f"""
 @page = external global i8
 {signals_text(system)}
-{run_text()}
+{run_text(x86=x86)}
 define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, double %time, ptr %python) #0 {{
   %stop = call i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python)
   ret i1 %stop

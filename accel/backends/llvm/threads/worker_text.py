@@ -16,10 +16,10 @@ SPINS = 8000
 """Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
 
 
-def worker_text(futex: int, pause: str, environment: str) -> str:
+def worker_text(futex: int, pause: str, environment: str, fence: str) -> str:
     """`@start`, for a module that has `@drain`. `futex` is a system call's number; `pause` lets the processor wait a moment;
-    `environment` sets its registers for floats."""
-    return _born(environment) + _waiting(futex, pause) + _AT_WORK + _START
+    `environment` sets its registers for floats; `fence` has others see what it has stored."""
+    return _born(environment) + _waiting(futex, pause) + _at_work(fence) + _START
 
 
 def _born(environment: str) -> str:
@@ -77,7 +77,9 @@ aside:
 """
 
 
-_AT_WORK = f"""\
+def _at_work(fence: str) -> str:
+    """It takes part in the job, if that still lets workers in and wants this one, and waits again."""
+    return f"""\
 wake:
   %epoch = phi i32 [%e, %spin], [%es, %aside]
   %before = atomicrmw add ptr %state, i64 2 seq_cst
@@ -91,6 +93,7 @@ invited:
   br i1 %wanted, label %work, label %leave
 work:
   %ignored = call i1 @drain(i64 %me, ptr null)
+  {fence}
   br label %leave
 leave:
   %after = atomicrmw sub ptr %state, i64 2 seq_cst
@@ -99,7 +102,7 @@ leave:
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 """
-"""It takes part in the job, if that still lets workers in and wants this one, and waits again."""
+
 
 _START = f"""\
 ; Threads for %count participants; gives how many there are.

@@ -13,8 +13,9 @@ from typing import NoReturn
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.asked import ask_to_write
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.past_caches import PastCaches
+from accel.backends.llvm.emit.past_caches import RowStores
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
+from accel.backends.llvm.emit.stores import Stores
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.loops.vectors.parts import RowPart, narrower
@@ -60,8 +61,10 @@ class Vectors:
         widths = {lanes for each in phases for lanes in (each.lanes, *narrower(each.lanes))}
         self._writers = {lanes: Writer(self.routine.code, lanes, bends=plan.inside is None) for lanes in widths}
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
-        self._memory = outer.with_writer(Writer(self.routine.code, plan.lanes))
-        self._past_caches: dict[Array, PastCaches] = {}
+        writer = Writer(self.routine.code, plan.lanes)
+        self._memory = outer.with_writer(writer)
+        self._choice = Stores(self._memory, writer)
+        self._stores: dict[Array, RowStores] = {}
         self._makes_lines = len(phases) == 1 and plan.inside is None and plan.cut is None
         self._long = LONG_ROW * plan.lanes
         self.head: str | None = None
@@ -75,7 +78,7 @@ class Vectors:
     @property
     def past_caches(self) -> Sequence[str]:
         """For each array that the row at hand is of, whether vectors are stored past the caches: an i1."""
-        return [past.aligned for past in self._past_caches.values()]
+        return [stores.aligned for stores in self._stores.values()]
 
     def begin_row(self, low: str, high: str, *, moves: bool) -> None:
         """A row begins, with iteration `low`. `moves`: whether vectors may begin with any iteration."""
@@ -83,27 +86,23 @@ class Vectors:
         self.head = None
         if moves and any(rows.values()):
             array, outer = next((array, outer) for array, outer in rows.items() if outer)
-            head = self._memory.before_vectors(array, [*outer, Uniform(low, I64)])
+            head = self._choice.before_vectors(array, [*outer, Uniform(low, I64)])
             long = code.emit(f"icmp sge i64 {code.emit(f'sub i64 {high}, {low}')}, {self._long}")
             self.head = code.emit(f"select i1 {long}, i64 {head}, i64 0")
             low = code.emit(f"add i64 {low}, {self.head}")
-        self._past_caches = {
-            array: self._past(array, [*outer, Uniform(low, I64)], moves) for array, outer in rows.items()
+        in_lines = self._makes_lines and not moves
+        self._stores = {
+            array: self._choice.row(array, [*outer, Uniform(low, I64)], in_lines=in_lines)
+            for array, outer in rows.items()
         }
-        for array, past in self._past_caches.items():
-            if past.lines is not None or self.head is not None:
+        for array, stores in self._stores.items():
+            if stores.lines is not None or self.head is not None:
                 ask_to_write(code, self._memory.address(array, [*rows[array], Uniform(high, I64)]), 1)
 
-    def _past(self, array: Array, index: Sequence[Value], moves: bool) -> PastCaches:
-        in_lines = self._makes_lines and not moves
-        return PastCaches(
-            self._memory.goes_past_caches(array, index), self._memory.lines(array, index) if in_lines else None
-        )
-
     def end_row(self) -> None:
-        """What has gone past the caches is seen by what follows."""
-        for past in self._past_caches.values():
-            past.finish(self.routine)
+        """Stores what waits."""
+        for stores in self._stores.values():
+            stores.finish()
 
     def one(
         self,
@@ -133,7 +132,7 @@ class Vectors:
         for stream in phase.loads:
             made[stream.name] = memory.load_vector(stream.type, self._kept(stream, part, unit), None)
         streams = Streams(memory, made)
-        statements = Statements(writer, memory, streams, step, self._past_caches, branches=branches)
+        statements = Statements(writer, memory, streams, step, self._stores, branches=branches)
         with memory.asking_ahead(unit.place) if mask is None and self._asks else nullcontext():
             for statement in phase.statements:
                 if mask is None and isinstance(statement, Within) and statement.out.name in self._prefixes:

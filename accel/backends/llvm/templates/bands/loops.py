@@ -30,7 +30,7 @@ HIGHEST = 32
 """The most rows of a band: the tiles of two are a part of a first cache."""
 
 TOGETHER = 8
-"""Blocks that a chunk may have: each chunk waits at its end for what it has stored past the caches."""
+"""Blocks that a chunk may have: what one reads is asked for while the one before it is computed."""
 
 CHEAP = 0.1
 """Nanoseconds of an iteration's instructions up to which the vectors of a row are written out."""
@@ -57,8 +57,7 @@ class BandLoops(BlockLoops):
         inner = (self._axis, self._blocks.lanes)
         return [*(loop for loop in self._blocks.loops if loop not in inner), *inner]
 
-    def _sizes(self, levels: Levels) -> dict[str, str]:
-        """How many iterations of each loop a block has, by the name of its index; of all others it has 1."""
+    def _sizes(self, large: str, levels: Levels) -> dict[str, str]:
         return {name: str(most) for name, most in self._most.items()}
 
     def _parts(self, levels: Levels, loop: For, size: str) -> str:

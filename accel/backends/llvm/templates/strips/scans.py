@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.past_caches import PastCaches, fence
+from accel.backends.llvm.emit.past_caches import RowStores
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
+from accel.backends.llvm.emit.stores import Stores
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value
 from accel.backends.llvm.loops.steps import Steps
 from accel.backends.llvm.templates.strips.accumulators import Row, Strip
@@ -144,6 +145,7 @@ class ScanText(StripStatements):
     def __init__(self, columns: ColumnScans, strip: Strip, first: str, last: str, steps: Steps) -> None:
         super().__init__(columns.lanes, columns.varying(), strip, first, last)
         self._loop, self._steps = columns.scanned, steps
+        self._choice = Stores(strip.memory, strip.writer)
         self._scans = {state.name: StripScan(strip, state) for state in columns.scanned.states}
         body = columns.scanned.body
         self._statements = [*body.before, *body.after]
@@ -162,9 +164,6 @@ class ScanText(StripStatements):
         with routine.count("0", extent, BLOCK) as start:
             end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), extent)
             self._block(scope, (start, end), extent, bounds, past)
-        if past:
-            with routine.when(self.strip.memory.is_large()):
-                fence(routine)
 
     def _count(self, prefix: Within, extent: str, streams: Streams) -> str:
         """The iterations in which a guard holds: an i64."""
@@ -174,7 +173,7 @@ class ScanText(StripStatements):
 
     def _rows_past_caches(self, streams: Streams) -> dict[Array, str]:
         """For arrays of which rows are written, whether all vectors are stored past the caches where they stand: an i1."""
-        memory, code, lanes = self.strip.memory, self.strip.routine.code, self.strip.writer.lanes
+        code, lanes = self.strip.routine.code, self.strip.writer.lanes
         found: dict[Array, str] = {}
         columns = self.strip.writer.one(streams.value(self._lanes.extent))
         whole = code.emit(f"icmp eq i64 {code.emit(f'and i64 {columns}, {lanes - 1}')}, 0")
@@ -182,13 +181,7 @@ class ScanText(StripStatements):
             if isinstance(statement, Write) and statement.index[-1:] == (self._lanes.index,):
                 array, zero = statement.array, Uniform("0", I64)
                 origin: list[Value] = [*(zero for _ in statement.index[1:]), Uniform(self._first, I64)]
-                past = code.emit(f"and i1 {whole}, {memory.goes_past_caches(array, origin)}")
-                for dimension in range(len(array.shape) - 1):
-                    odd = code.emit(
-                        f"and i64 {memory.view.stride(array, dimension)}, {lanes * array.element.bytes - 1}"
-                    )
-                    past = code.emit(f"and i1 {past}, {code.emit(f'icmp eq i64 {odd}, 0')}")
-                found[array] = past
+                found[array] = code.emit(f"and i1 {whole}, {self._choice.rows(array, origin)}")
         return found
 
     def _block(
@@ -268,14 +261,14 @@ class ScanText(StripStatements):
         for each in lines:
             each.finish()
 
-    def _stores(self, scope: Scope, past: Mapping[Array, str]) -> dict[Array, PastCaches]:
+    def _stores(self, scope: Scope, past: Mapping[Array, str]) -> dict[Array, RowStores]:
         """How a row of each array is stored."""
         streams, first = Streams(self.strip.memory, dict(scope.made)), Uniform(self._first, I64)
-        found: dict[Array, PastCaches] = {}
+        found: dict[Array, RowStores] = {}
         for statement in self._statements:
             if isinstance(statement, Write) and statement.array in past:
                 at = [*streams.values(statement.index[:-1]), first]
-                found[statement.array] = PastCaches(past[statement.array], self.strip.memory.lines(statement.array, at))
+                found[statement.array] = RowStores(past[statement.array], self._choice.lines(statement.array, at))
         return found
 
     def _is_apart(self, vector: str) -> str:
