@@ -31,10 +31,14 @@ BEYOND, WITHIN = 1000, 1 << 25
 """Bytes of caches beyond which results are stored, and within which they stay."""
 
 
-@pytest.fixture(params=[BEYOND, WITHIN], ids=["past the caches", "into the caches"])
+@pytest.fixture(
+    params=[(BEYOND, False), (BEYOND, True), (WITHIN, True)],
+    ids=["past the caches", "past the caches, along what is read", "into the caches"],
+)
 def wide(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A processor with registers of 64 bytes."""
-    given = processor(registers=Registers(64, 32), slow_gathers=True, cached_bytes=request.param)
+    cached, reads_on = request.param
+    given = processor(registers=Registers(64, 32), slow_gathers=True, cached_bytes=cached, reads_on=reads_on)
     monkeypatch.setattr(host(), "processor", given)
 
 

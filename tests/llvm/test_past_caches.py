@@ -40,7 +40,7 @@ def test_what_is_known_of_processors() -> None:
     for name, expected in traits.items():
         found = known_processor(name, {}, 8 << 20, x86=True)
         assert [trait for trait in TRAITS if getattr(found, trait)] == expected
-        assert (found.asked_ahead > 0, found.few_far_rows) == (not expected, not expected)
+        assert (found.asked_ahead > 0, found.few_far_rows, found.reads_on) == (not expected,) * 3
     sizes = [known_processor("haswell", {}, cache, x86=True).cached_bytes for cache in (8 << 20, 260 << 20, None)]
     assert sizes == [8 << 20, 32 << 20, 32 << 20]
 

@@ -1,8 +1,8 @@
 """Maps in blocks of bands, where registers have 64 bytes and arrays run along one axis only: an `Alternative` to rows.
 
 A band is as many rows as a cache line of what runs across has elements, so that each line is loaded once. Blocks follow each
-other along what is written. Where the first line of what runs across begins before it, so do bands: then all but the first
-begin with lines, if rows lie whole lines apart.
+other along what is written, or along what is read (`Processor.reads_on`). Where the first line of what runs across begins
+before it, so do bands: then all but the first begin with lines, if rows lie whole lines apart.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class BandLoops(BlockLoops):
 
     def _in_order(self) -> list[For]:
         """The loops as blocks follow each other, the slowest first."""
-        inner = (self._axis, self._blocks.lanes)
+        inner = [self._axis, self._blocks.lanes]
+        if host().processor.reads_on:
+            inner.reverse()
         return [*(loop for loop in self._blocks.loops if loop not in inner), *inner]
 
     def _sizes(self, large: str, levels: Levels) -> dict[str, str]:

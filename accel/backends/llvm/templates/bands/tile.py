@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.machine.processor import LINE
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tiles import Piece, Tile, room
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across
@@ -52,8 +53,8 @@ class BandTile(Tile):
         return super().row({name: code.emit(f"and i64 {place}, {2 * self._shape.height - 1}")})
 
     def begin(self, lanes: Piece, along: Piece, following: str, before: str) -> None:
-        """Finds a block, and what is read next: lanes from `following` on, or the first ones farther along if there are none.
-        Bands begin `before` rows before it. Leaves the function if an index is out of bounds."""
+        """Finds a block, and what is read next. Other lanes follow from `following` on; bands begin `before` rows before it.
+        Leaves the function if an index is out of bounds."""
         code, size = self._levels.routine.code, self._size
         self._block = self._origin(lanes, along, self._shape.group)
         self._before = before
@@ -66,17 +67,24 @@ class BandTile(Tile):
         )
         odd = code.emit(f"and i64 {code.emit(f'or i64 {address}, {step}')}, {LINE - 1}")
         self._in_lines = code.emit(f"icmp eq i64 {odd}, 0")
-        is_last = code.emit(f"icmp eq i64 {following}, {self._levels.extent(self._lanes)}")
-        lane = code.emit(f"select i1 {is_last}, i64 0, i64 {following}")
-        rows = code.emit(f"mul i64 {code.emit(f'sub i64 {lane}, {lanes.low}')}, {step}")
-        run = code.emit(f"mul i64 {code.emit(f'sub i64 {along.high}, {along.low}')}, {size}")
-        far = code.emit(f"add i64 {rows}, {code.emit(f'select i1 {is_last}, i64 {run}, i64 0')}")
-        if self._across.back:
-            far = code.emit(f"sub i64 {far}, {self._run + size}")
+        far = self._far(Piece(lanes.low, following), along, step)
         extent = code.emit(f"sub i64 {along.high}, {along.low}")
         self._is_long = code.emit(f"icmp sge i64 {extent}, {self._shape.along - self._shape.height}")
         self._is_several = code.emit(f"icmp sgt i64 {extent}, {self._shape.height}")
         self._next = code.emit(f"getelementptr i8, ptr {origin}, i64 {far}")
+
+    def _far(self, lanes: Piece, along: Piece, step: str) -> str:
+        """The bytes from a block to the next one, whose order is that of `loops.py`."""
+        code = self._levels.routine.code
+        run = code.emit(f"mul i64 {code.emit(f'sub i64 {along.high}, {along.low}')}, {self._size}")
+        if host().processor.reads_on:
+            far = self._to_next(lanes, along, run, step, self._size)
+        else:
+            is_last = code.emit(f"icmp eq i64 {lanes.high}, {self._levels.extent(self._lanes)}")
+            lane = code.emit(f"select i1 {is_last}, i64 0, i64 {lanes.high}")
+            rows = code.emit(f"mul i64 {code.emit(f'sub i64 {lane}, {lanes.low}')}, {step}")
+            far = code.emit(f"add i64 {rows}, {code.emit(f'select i1 {is_last}, i64 {run}, i64 0')}")
+        return code.emit(f"sub i64 {far}, {self._run + self._size}") if self._across.back else far
 
     def fill_group(self, place: str, first: str, extent: str, group: str) -> None:
         """A group of lanes of `extent` rows of the block from `first` on, in the band at `place`; asks for as much of the next
