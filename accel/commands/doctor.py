@@ -11,8 +11,9 @@ import numpy as np
 
 import accel as A
 from accel.backends.llvm.machine.target import host
+from accel.backends.opencl.machine.devices import device as opencl_device
 from accel.commands.cache import summary
-from accel.errors import AccelError
+from accel.errors import AccelDeviceError, AccelError
 from accel.ilp.cache.plan_cache import PLANS
 from accel.ilp.solvers import NAMES, TITLES, find, is_installed
 from accel.ilp.solvers.linear import Linear, Variable
@@ -35,10 +36,17 @@ def doctor() -> int:
     for device in A.devices():
         if device.backend.startswith("opencl"):
             _works(str(device), lambda name=device.backend: _runs(name))  # type: ignore[misc]  # a default in a lambda
-    if not any(device.backend.startswith("opencl") for device in A.devices()):
-        print(f"none  no OpenCL device; {pip_install('opencl')} brings one that runs on the CPU")
+    any_opencl_device()
     print(f"ok    {summary()}" if PLANS.trouble() is None else f"none  {summary()}")
     return int(not all(required))
+
+
+def any_opencl_device() -> None:
+    """Why there is none, if so."""
+    try:
+        opencl_device()
+    except AccelDeviceError as error:
+        print(f"none  {error.message}; {error.hint}")
 
 
 def _installed(name: str) -> bool:

@@ -11,7 +11,7 @@ others, or out of an archive, is no entry, either.
 
 from __future__ import annotations
 
-import _blake2  # `hashlib` loads OpenSSL as well, which takes longer than to find an entry
+import _blake2  # `hashlib` takes it from there, and loads OpenSSL as well, which takes longer than to find an entry
 import contextlib
 import logging
 import os
@@ -224,12 +224,17 @@ def _secret(directory: str) -> bytes | None:
     return content if own and len(content) == _SECRET_BYTES else None
 
 
+def digest(content: bytes, size: int, secret: bytes = b"") -> bytes:
+    """So many bytes that tell contents apart; to who does not know the secret they tell nothing."""
+    return _blake2.blake2b(content, digest_size=size, key=secret).digest()
+
+
 def _name(key: bytes) -> str:
-    return _blake2.blake2b(key, digest_size=_DIGEST).hexdigest() + _SUFFIX
+    return digest(key, _DIGEST).hex() + _SUFFIX
 
 
 def _digest(rest: bytes, secret: bytes) -> bytes:
-    return _blake2.blake2b(rest, digest_size=_DIGEST, key=secret).digest()
+    return digest(rest, _DIGEST, secret)
 
 
 def _packed(key: bytes, value: bytes, secret: bytes) -> bytes:

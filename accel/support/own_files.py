@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import _blake2  # see `disk.py`
 import os
 from functools import cache
+
+from accel.support.disk import digest
 
 
 @cache
@@ -22,7 +23,7 @@ def own_files(folder: str = "") -> str:
                     found.append(f"{entry.path[len(root) :]} {status.st_size} {status.st_mtime_ns}")
                 elif entry.name != "__pycache__" and entry.is_dir():
                     folders.append(entry.path)
-    return _blake2.blake2b("\n".join(sorted(found)).encode(), digest_size=16).hexdigest()
+    return digest("\n".join(sorted(found)).encode(), 16).hex()
 
 
 def _archive(inside: str) -> str:

@@ -54,6 +54,18 @@ def test_sums_along_axes_are_numpy_s(shape: str, reduction: str) -> None:
         np.testing.assert_allclose(value(eval(code, {"A": A, "xs": xs})), expected)
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("kind", [np.float32, np.int8, np.uint16])
+def test_a_search_from_a_side_is_numpy_s(kind: type[np.number[Any]], side: Any) -> None:
+    limits: Any = np.finfo(kind) if kind is np.float32 else np.iinfo(kind)
+    given = np.array([limits.min, 1, 2, 2, 2, 5, limits.max, *([np.nan] if kind is np.float32 else [])], kind)
+    xs, ys, search = A.use(given), A.use(given[::-1].copy()), A.searchsorted
+    untyped: Any = search  # Any: mypy refuses the call, too
+    code = written(lambda: untyped(xs, ys, side=side))
+    found = value(eval(code, {"A": A, "xs": xs, "ys": ys}))
+    np.testing.assert_array_equal(found, np.searchsorted(given, given[::-1], side=side))
+
+
 def test_functions_at_whole_arrays_are_numpy_s() -> None:
     xs = RANKS["vector"]
     ys: Any = xs + 2

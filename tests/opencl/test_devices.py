@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import pytest
 from accel.backends.opencl.machine import devices as module
 from accel.backends.opencl.machine import vendors
 from accel.backends.opencl.machine.devices import device, devices, require_groups
+from accel.commands.doctor import any_opencl_device
 from accel.errors import AccelDeviceError
 from accel.support.forks import Once
 from tests.opencl.platforms import MISSING
@@ -122,7 +124,7 @@ def full(*given: object, **others: object) -> str:
 
 @pytest.mark.parametrize("what", [(tempfile, "mkdtemp"), (Path, "write_text")])
 def test_without_room_for_the_files_of_the_loader_there_are_no_devices(
-    what: tuple[object, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    what: tuple[object, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That is said, nothing is left behind, and who asks again once there is room is told what there is."""
     monkeypatch.delenv(vendors.VARIABLE, raising=False)
@@ -135,6 +137,10 @@ def test_without_room_for_the_files_of_the_loader_there_are_no_devices(
         assert devices() == ()
         with pytest.raises(AccelDeviceError, match=r"cannot be written.*No space left"):
             module.device()
+        any_opencl_device()
+        said = capsys.readouterr().out
+        assert re.search(r"^none  OpenCL's loader.*TMPDIR", said, re.MULTILINE)
+        assert "pip install" not in said
     assert list(tmp_path.iterdir()) == []
     assert vendors.VARIABLE not in os.environ
     with vendors.visible() as from_wheel:

@@ -318,7 +318,14 @@ def test_another_processor_measures_again(folder: Path, monkeypatch: pytest.Monk
     assert calls_of_another_process(timer) == 1
     monkeypatch.setattr(Recorded, "processor", "another")
     assert calls_of_another_process(timer) == 1
-    monkeypatch.setattr(kept, "version", lambda: "another")
+    assert calls_of_another_process(timer) == 0
+
+
+def test_other_files_of_accel_measure_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their version may be the same, as of a clone in which something has changed."""
+    timer = Favours(1)
+    assert calls_of_another_process(timer) == 1
+    monkeypatch.setattr(kept, "own_files", lambda: "another")
     assert calls_of_another_process(timer) == 1
 
 

@@ -13,7 +13,7 @@ from functools import wraps
 from types import FunctionType, MappingProxyType
 
 from accel.ast.handles.acc import Acc
-from accel.ast.handles.habits.calls import Advice, of_a_test, of_one_array, of_two, spelt
+from accel.ast.handles.habits.calls import Advice, of_a_search, of_a_test, of_one_array, of_two, spelt
 from accel.errors import AccelTypeError, Where, here
 
 _ADVICE: Mapping[str, Advice] = MappingProxyType(
@@ -25,6 +25,7 @@ _ADVICE: Mapping[str, Advice] = MappingProxyType(
         "max": of_two("maximum"),
         "all": of_a_test("and_"),
         "any": of_a_test("or_"),
+        "searchsorted": of_a_search,
     }
 )
 """What to write instead of calls that NumPy's functions of these names, or accel's, would take."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from math import isfinite
 
@@ -12,18 +11,18 @@ from accel.ir.nodes import Program
 from accel.ir.text import text as loops_text
 from accel.schedule.templates.ways import ProgramSchedules
 from accel.schedule.templates.ways import text as schedules_text
-from accel.support.disk import Store
-from accel.support.distribution import version
+from accel.support.disk import Store, digest
+from accel.support.own_files import own_files
 
 TIMES = Store("ways", entries=4096, size=1 << 24)
 """The measurements of this machine."""
 
 
 def key(backend: Backend, program: Program, schedules: ProgramSchedules, sizes: str) -> bytes:
-    """The program's text and its schedules', what it runs on, the class of its arguments, and the version."""
+    """The program's text and its schedules', what it runs on, the class of its arguments, and accel's own files."""
     said = f"{loops_text(program)}\n{schedules_text(schedules)}"
-    digest = hashlib.blake2b(said.encode(), digest_size=32).hexdigest()
-    return f"{version()}\n{backend.name}\n{backend.processor}\n{sizes}\n{digest}".encode()
+    ways = digest(said.encode(), 32).hex()
+    return f"{own_files()}\n{backend.name}\n{backend.processor}\n{sizes}\n{ways}".encode()
 
 
 def keep(at: bytes, ways: Ways, found: Times) -> None:

@@ -107,6 +107,19 @@ def of_a_test(bools: str) -> Advice:
     return advice
 
 
+def of_a_search(name: str, given: Sequence[object], named: Mapping[str, object], where: Where | None) -> str | None:
+    """Advice for a search with NumPy's `side`: from the right it is one of pairs, where what is looked for comes after what is
+    equal to it."""
+    side = named.get("side")
+    if len(given) != 2 or set(named) != {"side"} or side not in ("left", "right"):
+        return None
+    table, wanted = spelt(name, given, where)
+    if side == "left":
+        return f"A.{name}({table}, {wanted})"
+    pairs = (f"A.map(lambda x: A.lift(x, {side}), {text})" for side, text in ((False, table), (True, wanted)))
+    return f"A.{name}({', '.join(pairs)})"
+
+
 def along_axis(
     name: str,
     given: Sequence[object],
