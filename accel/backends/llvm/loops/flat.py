@@ -127,10 +127,6 @@ class Flat:
 
     def _bind_indices(self, levels: Levels, row: str, extents: Sequence[str]) -> None:
         """The outer indices of a row's number."""
-        code = levels.routine.code
-        for dimension in range(len(self._loops) - 2, -1, -1):
-            index = row
-            if dimension:
-                index = code.emit(f"urem i64 {row}, {extents[dimension]}")
-                row = code.emit(f"udiv i64 {row}, {extents[dimension]}")
-            levels.streams.made[self._indices[dimension].name] = Uniform(index, I64)
+        found = levels.routine.code.indices(row, extents[:-1])
+        for stream, index in zip(self._indices[:-1], found, strict=True):
+            levels.streams.made[stream.name] = Uniform(index, I64)

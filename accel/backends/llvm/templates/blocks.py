@@ -158,11 +158,9 @@ class BlockLoops:
         self, levels: Levels, number: str, counts: Sequence[tuple[For, str]], sizes: Mapping[str, str]
     ) -> dict[str, Piece]:
         """The block of that number; puts the indices of the loops that are not cut into scope."""
-        code, pieces = levels.routine.code, {}
-        for loop, count in reversed(counts):
+        pieces, places = dict[str, Piece](), levels.routine.code.indices(number, [count for _, count in counts])
+        for (loop, count), place in zip(counts, places, strict=True):
             name, size = loop.index.name, sizes.get(loop.index.name)
-            place = code.emit(f"urem i64 {number}, {count}")
-            number = code.emit(f"udiv i64 {number}, {count}")
             if size is None:
                 levels.streams.made[name] = Uniform(place, I64)
             else:

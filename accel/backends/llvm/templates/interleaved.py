@@ -129,13 +129,10 @@ class _Rows:
 
     def enter(self, number: str) -> None:
         """The loops around the lanes, in an iteration of them all."""
-        code, self._outer = self._levels.routine.code, dict(self._levels.streams.made)
-        loops = self._found.outer
-        for loop in reversed(loops):
-            extent = self._levels.extent(loop)
-            alone = loop is loops[0]
-            self._outer[loop.index.name] = Uniform(number if alone else code.emit(f"urem i64 {number}, {extent}"), I64)
-            number = number if alone else code.emit(f"udiv i64 {number}, {extent}")
+        levels, loops = self._levels, self._found.outer
+        self._outer = dict(levels.streams.made)
+        indices = levels.routine.code.indices(number, [levels.extent(loop) for loop in loops])
+        self._outer.update((loop.index.name, Uniform(index, I64)) for loop, index in zip(loops, indices, strict=True))
 
     def vector(self, start: str, rest: str | None) -> None:
         """The rows from `start` on: a vector of them, or the last ones, so many."""

@@ -108,12 +108,10 @@ class RowsAtOnce:
         folds = _Group(levels, rows, self._lanes, self._accumulators, self._together)
         with routine.count("%low", "%high") as number:
             # The last group begins earlier rather than end behind the rows.
-            place = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {groups}')}, {self._lanes}")
-            number = code.emit(f"udiv i64 {number}, {groups}")
-            for loop, extent in reversed([*zip(rows.loops[:-1], extents[:-1], strict=True)]):
-                levels.streams.made[loop.index.name] = Uniform(code.emit(f"urem i64 {number}, {extent}"), I64)
-                number = code.emit(f"udiv i64 {number}, {extent}")
-            folds.write(routine.least(place, last))
+            *outer, group = code.indices(number, [*extents[:-1], groups])
+            for loop, index in zip(rows.loops[:-1], outer, strict=True):
+                levels.streams.made[loop.index.name] = Uniform(index, I64)
+            folds.write(routine.least(code.emit(f"mul i64 {group}, {self._lanes}"), last))
         code.line("ret void")
         levels.memory.close()
         return routine

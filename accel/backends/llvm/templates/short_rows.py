@@ -97,19 +97,15 @@ class RowLoops:
         groups, length = self._groups(levels, extents[-1]), levels.extent(rows.fold)
         folds = self._folds(levels)
         with routine.count("%low", "%high") as number:
-            low = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {groups}')}, {self._group}")
-            self._bind_indices(levels, code.emit(f"udiv i64 {number}, {groups}"), extents)
+            *outer, group = code.indices(number, [*extents[:-1], groups])
+            for loop, index in zip(rows.loops[:-1], outer, strict=True):
+                levels.streams.made[loop.index.name] = Uniform(index, I64)
+            low = code.emit(f"mul i64 {group}, {self._group}")
             piece = Piece(low, routine.least(code.emit(f"add i64 {low}, {self._group}"), extents[-1]))
             folds.fill(piece, length)
         code.line("ret void")
         levels.memory.close()
         return routine
-
-    def _bind_indices(self, levels: Levels, number: str, extents: Sequence[str]) -> None:
-        code = levels.routine.code
-        for loop, extent in reversed([*zip(self._rows.loops[:-1], extents[:-1], strict=True)]):
-            levels.streams.made[loop.index.name] = Uniform(code.emit(f"urem i64 {number}, {extent}"), I64)
-            number = code.emit(f"udiv i64 {number}, {extent}")
 
 
 def _lanes(rows: ShortRows) -> int:

@@ -111,6 +111,14 @@ class Code:
         more = self.emit(f"add i64 {count}, {self.emit(f'sub i64 {size}, 1')}")
         return self.emit(f"sdiv i64 {more}, {size}")
 
+    def indices(self, number: str, extents: Sequence[str]) -> list[str]:
+        """Those of loops inside of each other, the outermost first, in the iteration of them all that has this number."""
+        found = list[str]()
+        for extent in reversed(extents[1:]):
+            found.append(self.emit(f"urem i64 {number}, {extent}"))
+            number = self.emit(f"udiv i64 {number}, {extent}")
+        return [number, *reversed(found)] if extents else []
+
     def hidden(self, value: str, type_: str = "ptr") -> str:
         """The same pointer or integer, of which LLVM does not see how it moves from one turn of a loop to the next.
 

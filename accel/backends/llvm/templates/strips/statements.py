@@ -67,12 +67,8 @@ class StripStatements:
 
     def indices(self, outer: Sequence[For], streams: Streams, number: str) -> list[str]:
         """The indices of the loops around, from the number of an iteration of them all."""
-        code, found = self.strip.routine.code, list[str]()
-        for loop in reversed(outer):
-            extent = self.strip.writer.one(streams.value(loop.extent))
-            found.append(code.emit(f"urem i64 {number}, {extent}"))
-            number = code.emit(f"udiv i64 {number}, {extent}")
-        return found[::-1]
+        extents = [self.strip.writer.one(streams.value(loop.extent)) for loop in outer]
+        return self.strip.routine.code.indices(number, extents)
 
     def within(self, outer: Sequence[For], last: For, streams: Streams, indices: Sequence[str]) -> Scope:
         """The loops around, at these indices: their statements but those of `last`."""

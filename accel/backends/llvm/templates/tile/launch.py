@@ -90,10 +90,8 @@ def parameters(tile: Tile) -> int:
 
 def put_batch(words: Parameters, number: str, extents: Sequence[str]) -> None:
     """Says which of the batch is computed: the indices of the loops around."""
-    code = words.routine.code
-    for depth in reversed(range(len(extents))):
-        words.put(Word.BATCH + depth, code.emit(f"urem i64 {number}, {extents[depth]}"))
-        number = code.emit(f"udiv i64 {number}, {extents[depth]}")
+    for depth, index in enumerate(words.routine.code.indices(number, extents)):
+        words.put(Word.BATCH + depth, index)
 
 
 def shared(name: str, function: str, frame: Frame) -> Routine:
