@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,11 +13,12 @@ import pytest
 import accel as A
 from accel.backends.opencl.code.kernel import Choice
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE
+from accel.backends.opencl.program import PLAIN, opencl_text
 from accel.backends.protocol import HostArray
 from accel.labelled.array import Extent
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Template
-from accel.schedule.templates.choose import schedules
+from accel.schedule.templates.choose import program_schedules, schedules
 from tests.marks import one_in
 from tests.opencl.check import compiled_on, same
 from tests.opencl.platforms import each_platform
@@ -88,6 +91,37 @@ def test_neighbouring_elements_of_two_sizes(platform: str, kind: type[np.floatin
 
     assert templates(function, data) == [Template.FEW_ITEMS]
     check(platform, function, (data,), data.astype(kind) / 8)
+
+
+@each_platform
+@pytest.mark.parametrize("at", [16, 32, 48, 64])
+def test_arrays_that_begin_between_vectors(platform: str, at: int) -> None:
+    """A device may use an array where it lies, if that is a multiple of 16 bytes, though four of its elements take 32."""
+    memory = np.empty(8 * 1027 + 128, np.uint8)
+    begin = -memory.ctypes.data % 64 + at
+    large = memory[begin : begin + 8 * 1027].view(np.int64)
+    large[:] = np.arange(1027)
+    small = large.astype(np.int8)
+
+    def function(xs: Handle, ys: Handle) -> Handle:
+        return A.zipWith(lambda x, y: x + A.cast(y, np.int64), xs, ys)
+
+    assert templates(function, large, small) == [Template.FEW_ITEMS]
+    check(platform, function, (large, small), large + small)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64])
+def test_no_vector_has_more_than_16_bytes(kind: type[np.signedinteger[Any]]) -> None:
+    """No GPU fetches more at once, and no array need begin at a multiple of more."""
+    data = np.ones(9, kind), np.ones(9, np.int8)
+
+    def function(xs: Handle, ys: Handle) -> Handle:
+        return A.zipWith(lambda x, y: x + A.cast(y, kind), xs, ys)
+
+    text = opencl_text(program_schedules(programs.lowered(function, *data).loops, GPU), replace(PLAIN, gpu=True))
+    bytes_of = {"char": 1, "short": 2, "int": 4, "long": 8}
+    vectors = re.findall(r"\(__global (\w+?)(\d+)\*\)", text)
+    assert max(bytes_of[name] * int(count) for name, count in vectors) == 16
 
 
 def test_loops_are_not_written_out() -> None:

@@ -1,10 +1,12 @@
-"""Neighbouring elements, some to a work-item: each fetches and stores a vector of every array, and maps element by element.
+"""Neighbouring elements, some to a work-item: each fetches and stores vectors of every array, and maps element by element.
 
 So 16 bytes of each array are on their way for every work-item at a time, not those of one element. The last work-item may have
 fewer elements; it goes through them without vectors.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
@@ -16,7 +18,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Write
 from accel.labelled.array import Array
 from accel.schedule.nodes import Schedule
-from accel.schedule.templates.gpu.maps import neighbours
+from accel.schedule.templates.gpu.maps import FETCHED, neighbours
 
 
 def few_to_an_item(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
@@ -37,14 +39,16 @@ def few_to_an_item(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
         for array, name in names.items():
             writer.line(f"{c_type(array.element)} {name}[{few}];")
             if array not in written:
-                writer.line(f"vstore{few}({_vector(array, few)}, 0, {name});")
+                for lanes, at, vector in _vectors(array, few):
+                    writer.line(f"vstore{lanes}({vector}, 0, {name} + {at});")
         # Compilers write it out, and keep the elements in registers.
         with writer.block(f"for (int k = 0; k < {few}; ++k)"):
             whole.enter(every, "(item + k)")
             every.level(whole.body)
         for array, name in names.items():
             if array in written:
-                writer.line(f"{_vector(array, few)} = vload{few}(0, {name});")
+                for lanes, at, vector in _vectors(array, few):
+                    writer.line(f"{vector} = vload{lanes}(0, {name} + {at});")
     with writer.block("else"), writer.block(f"for (position_t at = item; at < {whole.total}; ++at)"):
         whole.enter(each, "at")
         each.level(whole.body)
@@ -52,7 +56,12 @@ def few_to_an_item(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
     return scaffold.done("some elements to a work-item")
 
 
-def _vector(array: Array, few: int) -> str:
-    """The elements of this work-item in memory."""
-    # Buffers begin where any vector may; see `accel/backends/opencl/machine/memory.py`.
-    return f"*(__global {c_type(array.element)}{few}*)({array_name(array)} + item)"
+def _vectors(array: Array, few: int) -> Iterator[tuple[int, int, str]]:
+    """The elements of this work-item in memory: how many a vector has, after how many it begins, and its text.
+
+    No vector is larger than what a GPU fetches at once, so arrays may begin wherever one of that size may
+    (`accel/backends/opencl/machine/host_memory.py`).
+    """
+    lanes = min(few, FETCHED // array.element.bytes)
+    for at in range(0, few, lanes):
+        yield lanes, at, f"*(__global {c_type(array.element)}{lanes}*)({array_name(array)} + item + {at})"

@@ -58,6 +58,7 @@ class GPUCarry:
                 writer.line(f"{self.before}[first] = {self.value};")
                 writer.line(f"{self.value} = {self.kind.merge(self.value, f'{self.ends}[first]')};")
             writer.line(f"if (lane == 0) {self.final}[row] = {self.value};")
+            writer.line(WAIT)  # without it PoCL gives others the value of work-item 0: docs/opencl.md, Drivers
             writer.line("return;")
         if self.kind.state.monoid.exact:
             self._scan(writer, shared)
