@@ -1,5 +1,6 @@
 """The part of pyopencl that accel uses."""
 
+from array import array
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, overload
 
@@ -20,6 +21,9 @@ class device_type:
 class device_fp_config:
     CORRECTLY_ROUNDED_DIVIDE_SQRT: int
     DENORM: int
+
+class device_svm_capabilities:
+    FINE_GRAIN_SYSTEM: int
 
 class mem_flags:
     ALLOC_HOST_PTR: int
@@ -65,6 +69,7 @@ class Device:
     local_mem_size: int
     address_bits: int
     mem_base_addr_align: int
+    svm_capabilities: int
 
 class Context:
     def __init__(self, devices: Sequence[Device]) -> None: ...
@@ -106,7 +111,7 @@ class Buffer:
     ) -> None: ...
     def release(self) -> None: ...
 
-KernelArgument: TypeAlias = Buffer | np.generic
+KernelArgument: TypeAlias = Buffer | np.generic | array[int]
 
 class Kernel:
     def __init__(self, program: Program, name: str) -> None: ...

@@ -21,7 +21,7 @@ from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.machine import mapping, staging
 from accel.backends.opencl.machine import memory as machine_memory
 from accel.backends.opencl.machine.buffer_array import BufferArray
-from accel.backends.opencl.machine.memory import Memory
+from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.machine.sizes import size_class
 from accel.backends.protocol import compiled
@@ -230,16 +230,11 @@ def test_staged_copies_wait_for_buffers_that_are_used_again(platform: str, monke
     on = memory(platform, unified=False)
     for number in range(50):
         one = on.upload(np.full(5000, number))
-        other = on.settled(_borrowed(one), 40_000)
+        other = on.settled(Held(None, one.buffer, one.size), 40_000)  # as one that the caller may write to
         del one
         again = on.upload(np.zeros(5000, np.int64))
         np.testing.assert_array_equal(on.download(other, ScalarType.I64, (5000,)), np.full(5000, number))
         del again
-
-
-def _borrowed(held: Any) -> Any:  # Any: a buffer that has to be copied
-    held.borrowed = True
-    return held
 
 
 @each_platform

@@ -73,8 +73,8 @@ class OpenCLBackend:
         self.name = "opencl" if number is None else f"opencl:{number}"
         self.device = device(number or 0)
         require_groups(self.device)
-        self.features: Features = features(self.device)
         self.memory = memory(number or 0)
+        self.features: Features = replace(features(self.device), addresses=self.memory.addresses)
         self.records = Records(self.memory)
 
     @property
@@ -170,7 +170,7 @@ class _Kernels:
         raise elsewhere(leaf, self._backend.name)
 
     def borrows(self, buffer: Held, arguments: Sequence[Leaf]) -> bool:
-        return buffer.borrowed
+        return not buffer.stays
 
     def download(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         return self._memory.download(buffer, element, shape)

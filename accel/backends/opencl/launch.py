@@ -7,6 +7,7 @@ anyway, or at the end. A launcher that waits (`waits`) has a record of its own, 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
@@ -21,7 +22,7 @@ from accel.backends.opencl.code.kernel import Kernel, NestKernels, Strips
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import MOST_OPERATIONS, Features
-from accel.backends.opencl.machine.memory import Held
+from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.positions import is_narrow, position_type
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.machine.stopping import stopped_with_the_caller
@@ -48,7 +49,7 @@ SERIAL_GROUP = 8
 ALONE = 1 << 3
 """How many times as long a slow GPU takes for what one of its work-items does alone: some 5 to 10 ns for each step."""
 
-KernelArgument: TypeAlias = "pyopencl.Buffer | np.int32 | np.int64"
+KernelArgument: TypeAlias = "pyopencl.Buffer | np.int32 | np.int64 | array[int]"
 
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
 
@@ -72,13 +73,30 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Kernel objects of a nest that nobody else has and that know everything but buffers. These are the arguments with the
-    `numbers`, and a record that with the number `record`, if the nest is checked. items: of the launches of each kernel."""
+    """Kernel objects of a nest that nobody else has and that know everything but buffers. These have `numbers`, and a record
+    the number `record`, if the nest is checked. items: of the launches of each kernel. addresses: where buffers lie, by these
+    numbers, if kernels are told that; else these are the numbers of arguments. extents: the arguments behind the addresses."""
 
     kernels: tuple[pyopencl.Kernel, ...]
     numbers: tuple[int, ...]
     record: int | None
     items: tuple[tuple[_Items, ...], ...]
+    addresses: array[int]
+    extents: tuple[np.int32 | np.int64, ...]
+
+    def tell(self, number: int, held: Held, memory: Memory) -> None:
+        """What the buffer with this number is. Kernels know it after `know`."""
+        if self.addresses:
+            self.addresses[number] = memory.address(held)
+        else:
+            for kernel in self.kernels:
+                kernel.set_arg(number, held.buffer)
+
+    def know(self) -> None:
+        """Tell kernels where buffers lie."""
+        if self.addresses:
+            for kernel in self.kernels:
+                kernel.set_args(self.addresses, *self.extents)
 
     def steps(self, queue: pyopencl.CommandQueue) -> list[Callable[[], object]]:
         """What launches the kernels in a queue, one piece of work each."""
@@ -177,15 +195,10 @@ class NestLauncher:
         given = self._given(buffers)
         temporaries = [take(size) for size in plan.temporaries]
         held = [*given, *temporaries]
-        arguments: list[KernelArgument] = [
-            *[each.buffer for each in given],
-            *plan.sizes,
-            *[each.buffer for each in temporaries],
-        ]
         record = None
         if self._made.checked:
             record = buffers[RECORD] or self._records.take()
-            arguments.append(record.buffer)
+        arguments = self._arguments(self._made, given, plan, [*temporaries, *([record] if record else [])])
         kernels = self._taken(plan.narrow)
         work = [(kernel, items) for kernel, launches in zip(kernels, plan.kernels, strict=True) for items in launches]
         self._launch(work, arguments, record)
@@ -193,24 +206,40 @@ class NestLauncher:
         if not self._waits:
             buffers[RECORD] = record or buffers[RECORD]
         elif record is not None and self._records.read(record)[0]:
-            found = self._diagnose(plan, [*[each.buffer for each in given], *plan.sizes], self._size(sizes))
+            found = self._diagnose(plan, given, self._size(sizes))
             raise NoSite(self._arrays) if found is None else found
         return Launched(self, plan), held
 
     def ready(self, plan: _Plan) -> Ready:
         """Kernel objects that nobody else has, for launches at a plan's extents."""
-        import pyopencl
-
         program = self._program(plan.narrow)
-        used = [(made, items) for made, items in zip(self._made.kernels, plan.kernels, strict=True) if items]
-        kernels = calmly(lambda: [pyopencl.Kernel(program, made.name) for made, _ in used])
-        given, end = len(self._arrays), len(self._arrays) + len(plan.sizes)
-        for kernel in kernels:
-            for number, size in enumerate(plan.sizes, given):
-                kernel.set_arg(number, size)
-        last = end + len(plan.temporaries)
-        numbers = (*range(given), *range(end, last))
-        return Ready(tuple(kernels), numbers, last if self._made.checked else None, tuple([items for _, items in used]))
+        used = [(each, items) for each, items in zip(self._made.kernels, plan.kernels, strict=True) if items]
+        made = self._made
+        kernels = calmly(lambda: [_kernel(program, each, made, plan.narrow) for each, _ in used])
+        given, between = len(self._arrays), 0
+        if not self._made.addressed:
+            between = len(plan.sizes)
+            for kernel in kernels:
+                for number, size in enumerate(plan.sizes, given):
+                    kernel.set_arg(number, size)
+        last = given + between + len(plan.temporaries)
+        numbers = (*range(given), *range(given + between, last))
+        return Ready(
+            tuple(kernels),
+            numbers,
+            last if self._made.checked else None,
+            tuple([items for _, items in used]),
+            array("Q", [0] * (last + self._made.checked) if self._made.addressed else []),
+            plan.sizes,
+        )
+
+    def _arguments(
+        self, made: NestKernels, given: Sequence[Held], plan: _Plan, others: Sequence[Held]
+    ) -> list[KernelArgument]:
+        """Of kernels: the arrays, and behind them temporaries and a record."""
+        if not made.addressed:
+            return [*[each.buffer for each in given], *plan.sizes, *[each.buffer for each in others]]
+        return [array("Q", map(self._memory.address, (*given, *others))), *plan.sizes]
 
     def _given(self, buffers: list[Held | None]) -> list[Held]:
         given = [held for slot in self._arrays if (held := buffers[slot]) is not None]
@@ -276,9 +305,7 @@ class NestLauncher:
         self._memory.enqueued("its work", queue.flush)  # so drivers do not take several launches for one piece of work
         self._memory.enqueued("a loop nest", lambda: kernel(queue, count, group, *arguments, global_offset=first))
 
-    def _diagnose(
-        self, plan: _Plan, given: list[KernelArgument], size: Callable[[SizeVariable], int]
-    ) -> AccelError | None:
+    def _diagnose(self, plan: _Plan, given: Sequence[Held], size: Callable[[SizeVariable], int]) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
         (nest,) = self._made.nests
         made, helpers, sites = diagnosis(nest, self._features)
@@ -286,7 +313,7 @@ class NestLauncher:
         program = self._build(unit([helpers, kernel.text], self._features, narrow=plan.narrow))
         compiled = calmly(lambda: _kernel(program, kernel, made, plan.narrow))
         record = self._records.take()
-        self._launch([(compiled, ((1,), (1,), (0,)))], [*given, record.buffer], record)
+        self._launch([(compiled, ((1,), (1,), (0,)))], self._arguments(made, given, plan, [record]), record)
         number, *index = self._records.read(record)
         return None if number == 0 else fault(sites[number - 1], index, size)
 
@@ -296,10 +323,12 @@ def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels, narrow
     import pyopencl
 
     found = pyopencl.Kernel(program, kernel.name)
-    buffers = len(made.temporaries) + made.checked
+    arrays, others = len(made.parameters.arrays), len(made.temporaries) + made.checked
     sizes = [position_type(narrow=narrow).dtype] * len(made.parameters.sizes)
-    types = [*[None] * len(made.parameters.arrays), *sizes, *[None] * buffers]
-    found.set_arg_types(types)
+    if made.addressed:
+        found.set_arg_types([np.dtype((np.void, 8 * (arrays + others))), *sizes])
+    else:
+        found.set_arg_types([*[None] * arrays, *sizes, *[None] * others])
     return found
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.device import RECORD
-from accel.backends.opencl.launch import Launched, NestLauncher
+from accel.backends.opencl.launch import Launched, NestLauncher, Ready
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.machine.sizes import LOT
@@ -193,18 +193,17 @@ class Player:
         self._epoch = -1
         self._name = object()
         self._stays = sum(score.takes) <= LOT
-        users: dict[int, list[tuple[pyopencl.Kernel, int]]] = {}
+        users: dict[int, list[tuple[Ready, int]]] = {}
         fetched: list[int] = []
         self._steps: list[Callable[[], object]] = []
         for action in score.actions:
             match action:
                 case _Launch(nest, places):
                     ready = nest.ready()
-                    for kernel in ready.kernels:
-                        for place, number in zip(places, ready.numbers, strict=True):
-                            users.setdefault(place, []).append((kernel, number))
-                        if ready.record is not None:
-                            users.setdefault(RECORD, []).append((kernel, ready.record))
+                    for place, number in zip(places, ready.numbers, strict=True):
+                        users.setdefault(place, []).append((ready, number))
+                    if ready.record is not None:
+                        users.setdefault(RECORD, []).append((ready, ready.record))
                     self._steps += ready.steps(self.queue)
                 case _Fetch(place, value):
                     fetched.append(place)
@@ -241,12 +240,16 @@ class Player:
             return
         known = self._told if self._told and epoch == self._epoch else [NOBODY] * len(names)
         self._told, self._epoch = [], epoch
+        changed: dict[int, Ready] = {}
         for at, (users, held, before) in enumerate(zip(self._users, given, known, strict=True)):
             if names[at] != before:
-                for kernel, number in users:
-                    kernel.set_arg(number, held.buffer)
+                for ready, number in users:
+                    ready.tell(number, held, self._memory)
+                    changed[id(ready)] = ready
                 if not held.stays:
                     names[at] = NOBODY
+        for ready in changed.values():
+            ready.know()
         self._told = names
 
     def play(self) -> None:

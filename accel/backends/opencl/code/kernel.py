@@ -11,7 +11,7 @@ from math import prod
 
 from accel.ast.tree.operators import Operator
 from accel.backends.opencl.code.functions import Context
-from accel.backends.opencl.code.naming import ERROR, Parameters, array_name, parameters
+from accel.backends.opencl.code.naming import ADDRESSES, ERROR, Parameters, array_name, parameters, told_addresses
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import StateType, state_type
 from accel.backends.opencl.code.writer import Writer
@@ -201,7 +201,8 @@ class Kernel:
 @dataclass(frozen=True, slots=True)
 class NestKernels:
     """A nest in OpenCL C, or those of a series. `schedule` says in a word how it runs in parallel. `checked`: kernels have an
-    error record. `counted`: up to which products of extents kernels count."""
+    error record. `counted`: up to which products of extents kernels count. `addressed`: the first argument of kernels is where
+    buffers lie: arrays, temporaries, the record."""
 
     nests: tuple[Nest, ...]
     parameters: Parameters
@@ -210,6 +211,7 @@ class NestKernels:
     schedule: str
     checked: bool
     counted: frozenset[Product]
+    addressed: bool = False
 
 
 _NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|(?:nest|series)\d+_\w+)\b")
@@ -347,19 +349,32 @@ class Scaffold:
             return NestKernels((self.nest,), self.parameters, (), (), schedule, self._checked, frozenset())
         brought: dict[str, str] = {}
         kernels = tuple(self._kernel(written, brought) for written in self._written)
-        found = counted([self.nest], self._axes)
         return NestKernels(
-            (self.nest,), self.parameters, tuple(self._temporaries), kernels, schedule, self._checked, found
+            (self.nest,),
+            self.parameters,
+            tuple(self._temporaries),
+            kernels,
+            schedule,
+            self._checked,
+            counted([self.nest], self._axes),
+            self._addressed,
         )
+
+    @property
+    def _addressed(self) -> bool:
+        """Whether kernels are told where buffers lie."""
+        buffers = len(self.parameters.arrays) + len(self._temporaries) + self._checked
+        return self.context.features.addresses and buffers in ADDRESSES
 
     def _kernel(self, written: _Written, brought: dict[str, str]) -> Kernel:
         """With its text, unless another nest has brought it, or a kernel of this one before it: `brought`, by name."""
-        declared = [
-            *self.parameters.declarations,
-            *(f"__global {each.c_type}* {each.name}" for each in self._temporaries),
-            *([ERROR_PARAMETER] if self._checked else []),
-        ]
-        text = kernel_text(f"{written.attributes}void {written.name}", declared, written.body)
+        arrays, numbers = self.parameters.pointers, self.parameters.numbers
+        others = [f"__global {each.c_type}* {each.name}" for each in self._temporaries]
+        others += [ERROR_PARAMETER] if self._checked else []
+        if self._addressed:
+            text = told_addresses(written.name, written.attributes, [*arrays, *others], numbers, written.body)
+        else:
+            text = kernel_text(f"{written.attributes}void {written.name}", [*arrays, *numbers, *others], written.body)
         name = self.context.kernels.setdefault(anonymous(text), written.name)
         if name == written.name and brought.get(name, text) != text:
             raise AccelInternalError(f"two kernels of a nest are called {name}")

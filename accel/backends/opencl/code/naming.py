@@ -107,14 +107,45 @@ class Parameters:
     @property
     def declarations(self) -> list[str]:
         """The parameters' declarations."""
-        return [
-            *(self._pointer(array) for array in self.arrays),
-            *(f"const position_t {size_name(variable)}" for variable in self.sizes),
-        ]
+        return [*self.pointers, *self.numbers]
+
+    @property
+    def pointers(self) -> list[str]:
+        """The arrays' declarations."""
+        return [self._pointer(array) for array in self.arrays]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The extents' declarations."""
+        return [f"const position_t {size_name(variable)}" for variable in self.sizes]
 
     def _pointer(self, array: Array) -> str:
         restrict = "" if array in self.aliased else "restrict "
         return f"__global {c_type(array.element)}* {restrict}{array_name(array)}"
+
+
+ADDRESSES = range(8, 101)
+"""So many buffers have kernels that are told addresses: for fewer it is no gain, and all that a kernel is told may take 1 KB,
+where OpenCL promises least."""
+
+
+def told_addresses(name: str, head: str, buffers: Sequence[str], others: Sequence[str], body: str) -> str:
+    """A kernel that is told the addresses of its buffers, in one argument. `head`: what stands before its name. `buffers`,
+    `others`: how these are declared, and the other parameters.
+
+    Each buffer takes a driver for processors a tenth of a microsecond at every launch, a number nothing. Pointers are
+    restricted only if they are a function's parameters, which no kernel with local memory can have for its body.
+    """
+    types, names = zip(*(each.rsplit("*", 1) for each in buffers), strict=True)
+    values = [f"({kind}*)told.each[{number}]" for number, kind in enumerate(types)]
+    lines = [f"typedef struct {{ ulong each[{len(buffers)}]; }} {name}_told;"]
+    start = f"__kernel {head}void {name}(" + ", ".join([f"const {name}_told told", *others]) + ") {"
+    if "__local " in body:
+        bound = [f"  {kind}*{each} = {value};" for kind, each, value in zip(types, names, values, strict=True)]
+        return "\n".join([*lines, start, *bound, body, "}"])
+    given = ", ".join([*values, *(each.split()[-1] for each in others)])
+    lines += [f"static void {name}_body(\n    " + ",\n    ".join([*buffers, *others]) + ") {", body, "}"]
+    return "\n".join([*lines, start, f"  {name}_body({given});", "}"])
 
 
 def parameters(nests: Sequence[Nest], without: Collection[Array] = ()) -> Parameters:

@@ -39,7 +39,8 @@ class Features:
     `look_back`: groups that have begun go on while others wait for them, so that filters take one pass.
     `together`: what a work-item visits had best lie together; else beside what its neighbours visit at the same time. `most`:
     scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes.
-    `narrow_positions`: how far kernels count in 32 bits; None if never, since 64 take no longer."""
+    `narrow_positions`: how far kernels count in 32 bits; None if never, since 64 take no longer. `addresses`: kernels reach
+    all of the host's memory, where the device has its buffers, so they may be told where these lie, as numbers."""
 
     fp64: bool
     rounded_division: bool
@@ -49,6 +50,7 @@ class Features:
     together: bool = False
     most: int | None = None
     narrow_positions: int | None = None
+    addresses: bool = False
 
     @property
     def stops(self) -> bool:
@@ -86,6 +88,18 @@ def features(device: pyopencl.Device) -> Features:
         most=most_operations(device) if gpu else None,
         narrow_positions=NARROW_POSITIONS if gpu else None,
     )
+
+
+def shares_memory(device: pyopencl.Device) -> bool:
+    """Whether it is a processor whose kernels may read and write whatever the host does, where it lies (OpenCL 2.0)."""
+    import pyopencl
+
+    if not device.type & pyopencl.device_type.CPU:
+        return False
+    try:
+        return bool(device.svm_capabilities & pyopencl.device_svm_capabilities.FINE_GRAIN_SYSTEM)
+    except pyopencl.Error:  # it is older
+        return False
 
 
 def most_operations(device: pyopencl.Device) -> int:

@@ -27,6 +27,9 @@ LITTLE = 1 << 20
 FEW = 1 << 12
 """Bytes up to which an array is copied where it could be used as it lies: that is quicker than a buffer around it."""
 
+_BY_THE_CALLER = 1 << 31
+"""Intel's property of a queue, `CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL`."""
+
 TRIED = 64
 """Bytes of the buffer by which it is found out whether the host reaches a device's memory."""
 
@@ -46,7 +49,7 @@ def alignment(device: pyopencl.Device) -> int:
     """What the address of an array must be a multiple of for the device to use it where it lies; 0 if it never does.
 
     CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do. PoCL's takes them, but
-    kernels may fetch vectors of up to 16 bytes. GPUs that share the host's memory use whole pages.
+    kernels for GPUs, which tests give it, fetch vectors of up to 16 bytes. GPUs that share the host's memory use whole pages.
     """
     import pyopencl
 
@@ -79,6 +82,45 @@ def reaches(context: pyopencl.Context, queue: pyopencl.CommandQueue, flags: int)
     pyopencl.enqueue_copy(queue, found, buffer, is_blocking=True)
     pyopencl.enqueue_copy(queue, buffer, wanted[::-1].copy(), is_blocking=True)
     return bool((found == wanted).all() and (host == wanted[::-1]).all())
+
+
+def queue_of_the_caller(context: pyopencl.Context, device: pyopencl.Device) -> pyopencl.CommandQueue | None:
+    """A queue whose work is done before whoever hands it over goes on, by the same thread. None if the device has none."""
+    import pyopencl
+
+    if "cl_intel_exec_by_local_thread" not in device.extensions.split():
+        return None
+    return pyopencl.CommandQueue(context, device, _BY_THE_CALLER)
+
+
+class Places:
+    """Where one device's buffers lie in the host's memory, and the host's arrays that it can use there."""
+
+    def __init__(self, context: pyopencl.Context, device: pyopencl.Device, unified: bool) -> None:
+        self._context = context
+        self._alignment = alignment(device) if unified else 0
+        self._epoch = 0
+        self._known: dict[int, tuple[HostArray, int]] = {}
+
+    def around(self, array: HostArray) -> pyopencl.Buffer | None:
+        """A buffer that is only read, in the array's own memory, if the device can use that and it is worth while."""
+        if array.nbytes <= FEW or not self._alignment or array.ctypes.data % self._alignment:
+            return None
+        import pyopencl
+
+        flags = pyopencl.mem_flags
+        return pyopencl.Buffer(self._context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=array)
+
+    def of(self, queue: pyopencl.CommandQueue, epoch: int, buffer: pyopencl.Buffer, size: int) -> tuple[HostArray, int]:
+        """The bytes of a buffer, and their address. Until the epoch is another number, no buffer is let go of."""
+        if epoch != self._epoch:
+            self._epoch, self._known = epoch, {}
+        known = self._known
+        found = known.get(id(buffer))
+        if found is None:
+            host = reached(queue, buffer, size)
+            found = known[id(buffer)] = host, host.ctypes.data
+        return found
 
 
 class Fetched:

@@ -22,8 +22,9 @@ import numpy as np
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.opencl.machine.failures import failure
-from accel.backends.opencl.machine.host_memory import FEW, LITTLE, Fetched, alignment, plain, reached, reaches
-from accel.backends.opencl.machine.sizes import Lots, size_class
+from accel.backends.opencl.machine.features import shares_memory
+from accel.backends.opencl.machine.host_memory import LITTLE, Fetched, Places, plain, queue_of_the_caller, reaches
+from accel.backends.opencl.machine.sizes import Leaving, Lots, size_class
 from accel.backends.opencl.machine.staging import Staging
 from accel.backends.protocol import HostArray
 from accel.backends.residence import DeviceMemory
@@ -38,28 +39,23 @@ T = TypeVar("T")
 FAR = 128
 """As many results may wait in the queue, and half as many at least, before their caller does."""
 
-_BY_THE_CALLER = 1 << 31
-"""Intel's property of such a queue, `CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL`."""
-
 
 class Held:
     """A buffer in use. It goes back to its memory when nothing refers to it any more, or for good if it lies in a host array.
 
-    borrowed: that array is the caller's, who may write to it. known: what the first element is, if the host knows or has begun
-    to fetch it.
-    """
+    address: where it lies there, else 0. known: what the first element is, if the host knows or has begun to fetch it."""
 
-    __slots__ = ("_memory", "_number", "borrowed", "buffer", "known", "size")
+    __slots__ = ("_memory", "_number", "address", "buffer", "known", "size")
 
     def __init__(
-        self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, number: int = 0, borrowed: bool = False
+        self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, number: int = 0, address: int = 0
     ) -> None:
         """`size`: the bytes that the buffer has. `number`: its memory's name for it."""
         self._memory = memory
         self._number = number
         self.buffer = buffer
         self.size = size
-        self.borrowed = borrowed
+        self.address = address
         self.known: bool | Fetched | None = None
 
     def __del__(self) -> None:
@@ -68,7 +64,7 @@ class Held:
 
     @property
     def stays(self) -> bool:
-        """Whether the buffer is still there when this is gone."""
+        """Whether the buffer is still there when this is gone, and nobody else writes to it: it is no array of the caller's."""
         return self._memory is not None
 
 
@@ -90,11 +86,10 @@ class Memory:
         self.name = device.name.strip()
         self.unified = bool(device.host_unified_memory) if unified is None else unified
         """Whether the host can read and write the device's memory where it lies."""
-        self._alignment = alignment(device) if self.unified else 0
+        self._places = Places(self.context, device, self.unified)
         self._staging = None if self.unified else Staging(self.context, device, self.queue)
         self._flags = pyopencl.mem_flags.READ_WRITE | (pyopencl.mem_flags.ALLOC_HOST_PTR if self.unified else 0)
         self._total = int(device.global_mem_size)
-        self._small = self._total >> 14
         self._free: dict[int, list[tuple[int, pyopencl.Buffer]]] = {}
         self.lots: Lots[Held] = Lots()
         self._numbers = count()
@@ -102,7 +97,7 @@ class Memory:
         self._calls, self._pieces = count(), count(1)
         self._marks: list[pyopencl.Event] = []
         """Of every so many results, which the device has not come to yet."""
-        self._hosts: tuple[int, dict[int, HostArray]] = (0, {})
+        self._leaving = Leaving()
         self._enqueued = self._done = 0
         """The numbers of the last piece of work, and of the last that is known to be done."""
         self._epochs = count(1)
@@ -140,12 +135,7 @@ class Memory:
     @lazy
     def near(self) -> pyopencl.CommandQueue | None:
         """A queue whose work is done before whoever hands it over goes on, by the same thread. None if the device has none."""
-        import pyopencl
-
-        device = self.queue.device
-        if "cl_intel_exec_by_local_thread" not in device.extensions.split():
-            return None
-        return pyopencl.CommandQueue(self.context, device, _BY_THE_CALLER)
+        return queue_of_the_caller(self.context, self.queue.device)
 
     def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
@@ -169,6 +159,7 @@ class Memory:
         try:
             return self._made(size)
         except MemoryError:
+            self.finish()
             self.empty()
             return self._made(size)
 
@@ -185,11 +176,10 @@ class Memory:
         """Take a buffer back, for reuse up to a quarter of the device's memory.
 
         A few small ones are kept in any case: to count costs more than they do. There are eight sizes in an octave, so all
-        these together are less than 1,024 times the largest of them, a sixteenth of the memory.
-        """
+        these together are less than 1,024 times the largest of them, a sixteenth of the memory."""
         self._used.pop(number, None)
         free = self._free.get(size)
-        if free is not None and size <= self._small and len(free) < self._FEW:
+        if free is not None and size <= self._total >> 14 and len(free) < self._FEW:
             self._push(free, (number, buffer))
             if self._free.get(size) is not free:  # it was emptied just now
                 self.epoch = next(self._epochs)
@@ -197,13 +187,19 @@ class Memory:
             self._push(self._free.setdefault(size, []), (number, buffer))
         else:
             self.epoch = next(self._epochs)
+            self._leave(buffer)
 
     def empty(self) -> None:
         """Let go of the buffers that are unused."""
         self.lots.clear()
         unused, self._free = self._free, {}
         self.epoch = next(self._epochs)
-        unused.clear()
+        self._leave(unused)
+
+    def _leave(self, what: object) -> None:
+        """Let go of buffers once kernels that wait have run: one that is told where a buffer lies does not keep it."""
+        if self.busy:
+            self._leaving.add(self._enqueued, what)
 
     def enqueued(self, what: str, enqueue: Callable[[], T]) -> T:
         """What `enqueue` gives, which hands one piece of work to the queue, or waits for it. `what` it is, errors say.
@@ -223,8 +219,7 @@ class Memory:
             try:
                 return enqueue()
             except pyopencl.MemoryError:
-                self.queue.finish()  # what waits may use buffers that were given back
-                self.empty()
+                self._make_room()
                 return enqueue()
         except pyopencl.Error as error:
             raise failure(error, self.name, what) from error
@@ -238,8 +233,7 @@ class Memory:
                 try:
                     enqueue()
                 except pyopencl.MemoryError:
-                    self.queue.finish()
-                    self.empty()
+                    self._make_room()
                     self._tried(what, enqueue)
                 except pyopencl.Error as error:
                     raise failure(error, self.name, what) from error
@@ -255,8 +249,19 @@ class Memory:
     def _waited(self, what: str, wait: Callable[[], T]) -> T:
         """What `wait` gives, which comes back when all is done that was enqueued before."""
         last, result = self._enqueued, self._tried(what, wait)
-        self._done = last
+        self._has_done(last)
         return result
+
+    def _has_done(self, last: int) -> None:
+        self._done = last
+        self._leaving.done(last)
+
+    def _make_room(self) -> None:
+        """Let go of buffers that are unused. What waits may use such as were given back."""
+        last = self._enqueued
+        self.queue.finish()
+        self._has_done(last)
+        self.empty()
 
     @property
     def busy(self) -> bool:
@@ -274,19 +279,22 @@ class Memory:
         """Whether the host reads and writes buffers by itself."""
         return self.unified and reaches(self.context, self.queue, self._flags)
 
+    @lazy
+    def addresses(self) -> bool:
+        """Whether kernels may be told where buffers lie."""
+        return shares_memory(self.queue.device) and self.reaches
+
+    def address(self, held: Held) -> int:
+        """Where a buffer lies in the host's memory, on devices where that serves kernels."""
+        return held.address or self._places.of(self.queue, self.epoch, held.buffer, held.size)[1]
+
     def reached_bytes(self, held: Held) -> HostArray | None:
         """The bytes of a buffer that came from `take`, once all is done that was enqueued before, if the host reaches them."""
         if not (self.reaches and held.stays):
             return None
         if self.busy:
             self.finish()
-        epoch, known = self._hosts
-        if epoch != self.epoch:
-            self._hosts = _, known = self.epoch, {}
-        host = known.get(id(held.buffer))
-        if host is None:
-            host = known[id(held.buffer)] = reached(self.queue, held.buffer, held.size)
-        return host
+        return self._places.of(self.queue, self.epoch, held.buffer, held.size)[0]
 
     def begin(self) -> None:
         """Have the device begin with what was enqueued, and wait until it is not far behind: a queue has no end by itself."""
@@ -304,12 +312,8 @@ class Memory:
         """A buffer with the array's elements, only to be read: the array's own memory where the device can use that."""
         check_process(self.generation)
         made = plain(array)
-        if made.nbytes > FEW and self._alignment and made.ctypes.data % self._alignment == 0:
-            import pyopencl
-
-            flags = pyopencl.mem_flags
-            buffer = pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=made)
-            return Held(None, buffer, made.nbytes, borrowed=np.may_share_memory(made, array))
+        if np.may_share_memory(made, array) and (buffer := self._places.around(made)) is not None:
+            return Held(None, buffer, made.nbytes, address=made.ctypes.data)
         return self._filled(made)
 
     def filled(self, array: HostArray) -> Held:
@@ -366,13 +370,12 @@ class Memory:
         large buffer."""
         import pyopencl
 
-        if not held.borrowed and held.size <= 2 * size_class(size):
+        if held.stays and held.size <= 2 * size_class(size):
             return held
         copy = self.take(size)
         if size:
-            self.enqueued(
-                "a copy", lambda: pyopencl.enqueue_copy(self.queue, copy.buffer, held.buffer, byte_count=size)
-            )
+            fill = partial(pyopencl.enqueue_copy, self.queue, copy.buffer, held.buffer, byte_count=size)
+            self.enqueued("a copy", fill)
         return copy
 
     def download(self, held: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
@@ -390,9 +393,8 @@ class Memory:
 
         bare = result.view(np.uint8) if element is BOOL else result
         if staging is None:
-            self._waited(
-                "a copy from it", lambda: pyopencl.enqueue_copy(self.queue, bare, held.buffer, is_blocking=True)
-            )
+            copy = partial(pyopencl.enqueue_copy, self.queue, bare, held.buffer, is_blocking=True)
+            self._waited("a copy from it", copy)
         else:
             self.enqueued("a copy from it", lambda: staging.download(bare, held.buffer))
         return result

@@ -1,4 +1,4 @@
-"""The sizes that buffers have, and lots: small buffers that are taken at once, and stay with who took them."""
+"""The sizes that buffers have; lots: small buffers that are taken at once, and stay with who took them; those that leave."""
 
 from __future__ import annotations
 
@@ -72,3 +72,24 @@ class Lots(Generic[B]):
     def clear(self) -> None:
         """Let go of them."""
         self._resting = {}
+
+
+class Leaving:
+    """What is let go of once the device has done what was enqueued before. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, object]] = []
+
+    def add(self, last: int, what: object) -> None:
+        """`last`: the number of the last piece of work that was enqueued."""
+        self._waiting.append((last, what))
+
+    def done(self, last: int) -> None:
+        """All pieces of work up to this one are done."""
+        kept = []
+        with contextlib.suppress(IndexError):
+            while True:
+                each = self._waiting.pop()
+                if each[0] > last:
+                    kept.append(each)
+        self._waiting += kept
