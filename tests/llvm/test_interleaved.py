@@ -207,7 +207,52 @@ def test_one_behind_the_other() -> None:
             check(every_second, numbers(kind, count))
     x = numbers(F32, 40)
     assert not has_interleaved(lambda x: A.imap(lambda ix, own: A.cond(ix[0] % 2 == 0, own, -own), x), x)
-    assert not has_interleaved(lambda x: A.generate((40,), lambda ix: A.cond(ix[0] % 5 == 0, x[ix[0] // 5], 0)), x)
+    assert not has_interleaved(lambda x: A.generate((40,), lambda ix: A.cond(ix[0] % 10 == 0, x[ix[0] // 10], 0)), x)
+
+
+def bits(x: Any) -> Any:
+    """Eight of each byte."""
+    return A.generate((8 * A.length(x),), lambda ix: A.shiftR(x[ix[0] // 8], 7 - ix[0] % 8) & 1)
+
+
+def enlarged(by: int) -> Program:
+    """A picture each of whose elements becomes a square."""
+
+    def program(x: Any) -> Any:
+        rows, columns = A.unlift(x.shape)
+        return A.generate((rows * by, columns * by), lambda ix: x[ix[0] // by, ix[1] // by])
+
+    return program
+
+
+@pytest.mark.parametrize("by", [2, *one_in(3, range(3, 10))])
+def test_indices_that_are_divided(by: int) -> None:
+    """Quotients alone, also behind other loops, and of lengths that are no multiples."""
+    for count in (1, 16, 65, 130):
+        check(bits, numbers(I8, count).view(np.uint8))
+        for kind in (F32, I8, F64):
+            x = numbers(kind, count)
+            check(lambda x: A.generate((by * A.length(x),), lambda ix: x[ix[0] // by]), x)
+            check(lambda x: A.generate((by * A.length(x) - 1,), lambda ix: x[ix[0] // by]), x)
+            check(lambda x: A.imap(lambda ix, own: own - x[ix[0] // by * by], x), x)
+            check(enlarged(by), numbers(kind, 3, count))
+
+
+@pytest.mark.parametrize("columns", [2, *one_in(3, range(3, 10))])
+def test_columns_that_read_one_element(columns: int) -> None:
+    """Their number may be known or not."""
+    for rows in (1, 16, 37, 130):
+        for kind in (F32, I8, F64):
+            x, y, z = numbers(kind, rows, columns), numbers(kind, rows), numbers(kind, columns)
+            check(lambda x, y: A.imap(lambda ix, own: own * y[ix[0]], x), x, y)
+            check(lambda y, z: A.generate((A.length(y), A.length(z)), lambda ix: y[ix[0]] - z[ix[1]]), y, z)
+            check(lambda y: A.flatten(A.replicate((A.All, columns), y)), y)
+            check(lambda x: A.transpose(x), numbers(kind, columns, rows))
+
+
+def test_columns_of_much_work_are_left_alone() -> None:
+    x, y = numbers(F32, 40, 5), numbers(F32, 40)
+    assert not has_interleaved(lambda x, y: A.imap(lambda ix, own: A.exp(A.sin(A.log(own * y[ix[0]]))), x), x, y)
 
 
 def test_rows_that_do_not_lie_behind_each_other() -> None:
@@ -254,5 +299,4 @@ def test_an_index_outside_is_said() -> None:
 def test_what_chooses_by_no_column_is_left_alone() -> None:
     p = numbers(F32, 40, 3)
     assert not has_interleaved(lambda x: A.map(lambda e: e * 2, x), p)
-    assert not has_interleaved(lambda x: A.transpose(x), p)
     assert not has_interleaved(lambda x: A.generate(A.index(40, 12), lambda ix: A.cond(ix[1] == 0, x[ix[0], 0], 1)), p)

@@ -22,10 +22,9 @@ _QUOTIENTS, _REMAINDERS = (Operator.DIV, Operator.QUOT), (Operator.MOD, Operator
 
 def divided(loop: For, statements: Sequence[LoopBody], least: int, most: int) -> tuple[For, For, list[LoopBody]] | None:
     """The loop over rows, whose extent is that of both, that over columns, and the statements; None if there is no number of
-    columns between these by which an index is divided for quotient and remainder."""
+    columns between these by which an index is divided."""
     found = [each for statement in statements for each in _divisions(statement, loop.index)]
-    rest = [each.arguments[1] for each in found if each.operator in _REMAINDERS]
-    counts = (each.arguments[1] for each in found if each.operator in _QUOTIENTS and each.arguments[1] in rest)
+    counts = [each.arguments[1] for each in found if each.operator in _QUOTIENTS]
     count = next(
         (int(each.value) for each in counts if isinstance(each, Constant) and least <= each.value <= most), None
     )

@@ -1,4 +1,4 @@
-"""Maps of rows of two to four elements, such as points, pairs and pixels: a lane for each row, which has its elements.
+"""Maps of rows of two to nine elements, such as points, pairs and pixels: a lane for each row, which has its elements.
 
 In: a nest. Out: an `Interleaved`, or None; and the statements for a number of columns. Each column has its own, in which its
 index is a number, so that what is chosen by that is decided; what columns share is computed once. What neighbouring rows come
@@ -14,7 +14,7 @@ from math import prod
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.ir import flow, mentions
-from accel.ir.indices import Indices, extent_of
+from accel.ir.indices import Indices, arguments, extent_of
 from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.ir.positions import merging
 from accel.ir.work import element_work
@@ -31,10 +31,14 @@ LEAST, MOST = 2, 4
 """Columns of the rows that are written so, if they choose nothing or their number is not known before the launch."""
 
 MOST_KNOWN = 9
-"""The same of columns whose number is known, of several loops as well: rotations have three times three."""
+"""The same of columns whose number is known, of several loops as well: rotations have three times three. And of rows that read
+one element in all columns, which else is gathered."""
 
 LONGEST = 200
 """Instructions of a column, about: compilers take long for more."""
+
+LONGEST_OF_ALL = 2 * LONGEST
+"""The same of all columns that an index is divided into, or that read one element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,19 @@ def interleaved(nest: Nest) -> Interleaved | None:
     if not all(isinstance(s, OneToOne | Remap | Read | Write) and s.when is None for s in statements):
         return None
     loops = flat_loops(nest)
-    if loops is None:
-        return _divided(nest, statements)
+    return _divided(nest, statements) if loops is None else _rows(nest, loops, statements) or _divided(nest, statements)
+
+
+def _rows(nest: Nest, loops: Sequence[For], statements: tuple[LoopBody, ...]) -> Interleaved | None:
+    """The same of loops of which the inner ones run over few columns."""
     first = _first_column(loops)
     own = [loop.index for loop in loops[first - 1 :]]
     written = [s for s in statements if isinstance(s, Write)]
     if any(list(s.index[-len(own) :]) != own or _mentions(s.index[: -len(own)], own) for s in written):
         return None
-    counts = _counts(extents(loops[first:]), chosen=any(map(_chooses, statements)))
+    light = element_work(statements, INSTRUCTIONS) * MOST_KNOWN <= LONGEST_OF_ALL
+    repeated = light and any(_reads_at(statement, loops[first - 1].index) for statement in statements)
+    counts = _counts(extents(loops[first:]), chosen=any(map(_chooses, statements)), repeated=repeated)
     if counts is None or merging(nest, loops) == 0:
         return None
     every = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
@@ -93,31 +102,51 @@ def _first_column(loops: Sequence[For]) -> int:
     return first
 
 
-def _counts(known: Sequence[Extent], *, chosen: bool) -> range | None:
-    """How many columns there may be, of loops of such extents; None if they are not to be written."""
+def _counts(known: Sequence[Extent], *, chosen: bool, repeated: bool) -> range | None:
+    """How many columns there may be, of loops of such extents; None if they are not to be written. `repeated`: all of a row
+    read one element, in little work."""
+    most = MOST_KNOWN if repeated else MOST
     if any(extent.variable is not None for extent in known):
-        return range(LEAST, MOST + 1) if chosen else None
+        return range(LEAST, most + 1) if chosen or repeated else None
     count = prod(extent.offset for extent in known)
-    return range(count, count + 1) if LEAST <= count <= (MOST_KNOWN if chosen else MOST) else None
+    return range(count, count + 1) if LEAST <= count <= (MOST_KNOWN if chosen else most) else None
 
 
 def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
-    """The same of one loop whose index is divided."""
-    loop = nest.body.loop
-    if loop is None or loop.body.loop is not None or loop.direction is not LoopDirection.UP or extent_of(loop) is None:
+    """The same of an innermost loop whose index is divided."""
+    *around, _ = mentions.levels(nest)
+    loops = [level.loop for level in around if level.loop is not None]
+    if not loops or any(level.before or level.after for level in around):
         return None
-    if any(s.index != (loop.index,) for s in statements if isinstance(s, Write)):
+    if not all(loop.direction is LoopDirection.UP and extent_of(loop) is not None for loop in loops):
         return None
-    found = divided(loop, statements, LEAST, MOST)
+    *outer, loop = loops
+    places = tuple([each.index for each in loops])
+    if any(s.index != places for s in statements if isinstance(s, Write)):
+        return None
+    found = divided(loop, statements, LEAST, MOST_KNOWN)
     if found is None:
         return None
     rows, columns, made = found
     (count,) = extents([columns])
-    return Interleaved((), rows, (columns,), tuple(made), range(count.offset, count.offset + 1), divided=True)
+    if element_work(statements, INSTRUCTIONS) * count.offset > LONGEST_OF_ALL:
+        return None
+    return Interleaved(tuple(outer), rows, (columns,), tuple(made), range(count.offset, count.offset + 1), divided=True)
 
 
 def _mentions(some: Sequence[Operand], indices: Sequence[Stream]) -> bool:
     return any(operand in indices for operand in some)
+
+
+def _reads_at(statement: LoopBody, index: Stream) -> bool:
+    """Whether a statement reads an array whose innermost dimension this is the index of."""
+    if isinstance(statement, Read):
+        return statement.index[-1:] == (index,)
+    if not isinstance(statement, OneToOne):
+        return False
+    places = {parameter for parameter, argument in arguments(statement) if argument == index}
+    some = mentions.function_statements(statement.function)
+    return any(isinstance(each, Load) and bool(each.index) and each.index[-1] in places for each in some)
 
 
 def _chooses(statement: LoopBody) -> bool:
