@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from accel.backends.llvm.machine.system import has_images
-from tools.samples import INSIDE, Code, Samples, main, map_text
+from tools.samples import INSIDE, MAPS, Code, Samples, main, map_text
 
 
 def test_the_map_has_a_line_for_each_function_up_to_the_next() -> None:
@@ -20,10 +20,10 @@ def test_the_map_has_a_line_for_each_function_up_to_the_next() -> None:
     assert text == "7f0000001000 40 nest0_body\n7f0000001040 160 nest1_body\n7f00000011a0 60 last\n"
 
 
-SAID = """
-    7f0000001010 nest0_body (/tmp/perf-12.map)
-    7f0000001010 nest0_body (/tmp/perf-12.map)
-    7f0000001044 nest1_body (/tmp/perf-12.map)
+SAID = f"""
+    7f0000001010 nest0_body ({MAPS}/perf-12.map)
+    7f0000001010 nest0_body ({MAPS}/perf-12.map)
+    7f0000001044 nest1_body ({MAPS}/perf-12.map)
 ffffffff81a4af14 clear_page_erms ([kernel.kallsyms])
     7f12f6bd2e2a operator new(unsigned long) (/usr/lib/libstdc++.so.6)
 

@@ -5,7 +5,7 @@ their names, and, where `objdump` is installed, the instructions around which mo
 record -e cpu-clock`, which needs no counters of the processor, so it works in virtual machines as well.
 
 Code that accel has compiled lies in memory that no file stands behind. So the program's process writes what perf calls a map: a
-line for each function, with its address and its size, in `/tmp/perf-PID.map`. perf finds the names there.
+line for each function, with its address and its size, in a file `perf-PID.map` where perf looks for it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,16 @@ FUNCTIONS, INSTRUCTIONS = 25, 10
 AROUND = 3
 """Instructions that are shown before and behind one with many samples."""
 
+MAPS = "/tmp"
+"""Where perf looks for maps."""
+
 INSIDE = "--inside"
 """The first argument of the process that runs the program; the second is a folder."""
 
 
 def map_text(symbols: Mapping[str, int], start: int, size: int) -> str:
-    """Lines of perf's map: code of so many bytes stands at `start`, and has functions at these places in it."""
+    """Lines of perf's map: code of so many bytes stands at `start`, and has functions at these places in it. What is between,
+    functions that nothing outside sees, counts with the one before."""
     places = sorted((place, name) for name, place in symbols.items())
     ends = [*(place for place, _ in places[1:]), size]
     return "".join(
@@ -64,7 +68,7 @@ class Samples:
                 continue
             address, _, rest = line.strip().partition(" ")
             function, _, file = rest.rpartition(" (")
-            is_compiled = file.startswith("/tmp/perf-")
+            is_compiled = file.startswith(f"{MAPS}/perf-")
             found.functions[function if is_compiled else f"{function} in {Path(file.rstrip(')')).name}"] += 1
             if is_compiled:
                 found.addresses[int(address, 16)] += 1
@@ -99,7 +103,7 @@ class Code:
 
 def run_inside(folder: Path, program: str, arguments: Sequence[str]) -> None:
     """The program, in this process. Its compiled code comes into the folder, and into perf's map."""
-    names = Path(f"/tmp/perf-{os.getpid()}.map")  # where perf looks
+    names = Path(MAPS, f"perf-{os.getpid()}.map")
     (folder / "map").write_text(str(names))
     own = loading.mapped
 
@@ -165,10 +169,7 @@ def main(arguments: Sequence[str]) -> int:
         print("python -m tools.samples PROGRAM.py [ARGUMENT...]", file=sys.stderr)
         return 2
     if shutil.which("perf") is None:
-        print(
-            "perf is not installed; on Debian and Ubuntu the package linux-perf or linux-tools-generic has it",
-            file=sys.stderr,
-        )
+        print("perf is not installed; Debian has it in linux-perf, Ubuntu in linux-tools-generic", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="accel-samples-") as name:
         folder = Path(name)
