@@ -23,10 +23,10 @@ from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
 from accel.fusedast.text import text as fused_text
 from accel.fusedast.verify import verify as verify_fused
-from accel.ilp.permutations import best_realised
 from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.options import Options
 from accel.ilp.realise import Realised
+from accel.ilp.views import best_realised
 from accel.ir import nodes as ir
 from accel.ir.lowering.lower import lower
 from accel.ir.mentions import nests

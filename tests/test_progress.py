@@ -19,9 +19,9 @@ from accel import compile as spine
 from accel.backends.llvm import backend
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.module import load
-from accel.ilp.permutations import best_realised
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.python_mip import PythonMip
+from accel.ilp.views import best_realised
 from accel.support import progress as written
 from accel.support.progress import progress
 from tests import untyped

@@ -1,4 +1,5 @@
-"""Transposes of arguments that several operations read are made as often as they are read, where that moves less."""
+"""Transposes, parts and windows that several operations read of arguments are made as often as they are read, where that moves
+less."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from accel.ir import mentions
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Launch, Program
 from accel.labelled.passes.absorb import overwritten
-from accel.labelled.passes.shapes.permutations import own_permutations
+from accel.labelled.passes.shapes.views import own_views
 from accel.labelled.verify import verify
 from accel.support.choices import Duplicate
 from tests.labelled.programs import program as labelled
@@ -82,7 +83,7 @@ def test_which_operations_have_copies() -> None:
     def copies(*results: A.Acc[Given], together: bool = False) -> int:
         whole = labelled(results)
         labels = [each.label for each in whole.bindings]
-        apart = own_permutations(whole, [labels] if together else [[each] for each in labels], overwritten(whole))
+        apart = own_views(whole, [labels] if together else [[each] for each in labels], overwritten(whole))
         verify(apart)
         return len(apart.bindings) - len(whole.bindings)
 
@@ -95,9 +96,37 @@ def test_which_operations_have_copies() -> None:
     assert copies(*sums(m)) == 0
     assert copies(A.sum(A.transpose(m))) == 0
     assert copies(*sums(A.backpermute((4, 2, 3), lambda i: A.index(i[1], i[2], i[0]), cube))) == 2
-    # Others than permutations, of others than arguments.
-    assert copies(*sums(A.backpermute((4, 2, 3), lambda i: A.index(i[1], i[2], i[0] // 2), cube))) == 0
+    # Parts and windows, of views as well.
+    v, places = A.flatten(m), A.use(np.array([3, 0, 2]))
+    assert copies(*sums(A.backpermute((4, 2, 3), lambda i: A.index(i[1], i[2], i[0] // 2), cube))) == 2
+    assert copies(*sums(A.tail(m))) == 2
+    assert copies(*sums(windows(v))) == 2
+    assert copies(*sums(A.generate((12, 12), lambda i: v[i[0]] * v[i[1]]))) == 2
+    # What is read of what is computed, at places that are, at few of each row's, or with much work.
     assert copies(*sums(A.transpose(A.map(lambda x: x * 2, m)))) == 0
+    assert copies(*sums(A.generate((3,), lambda i: v[places[i]]))) == 0
+    assert copies(*sums(A.slice(m, (A.All, 1)))) == 0
+    assert copies(*sums(A.generate((3,), lambda i: A.exp(v[i[0]])))) == 0
+
+
+def windows(xs: A.Acc[Given]) -> A.Acc[Given]:
+    """Three elements each."""
+    return A.generate((A.length(xs) - 2, 3), lambda i: xs[i[0] + i[1]])
+
+
+def test_windows_are_not_stored() -> None:
+    """Deviations from the means of windows read the argument twice."""
+
+    def deviations(m: A.Acc[Given]) -> A.Acc[Given]:
+        parts = windows(A.flatten(m))
+        sums = A.sum(parts)
+        return A.sum(A.imap(lambda i, x: (x - sums[i[0]] / 3) * (x - sums[i[0]] / 3), parts))
+
+    loops = planned((deviations(A.use(M)),))
+    assert made(loops) == 0
+    found = np.lib.stride_tricks.sliding_window_view(M.ravel(), 3)
+    np.testing.assert_allclose(outcome(loops)[0], found.var(axis=1) * 3)
+    assert made(planned((deviations(A.use(M)),), duplicate=False)) == 1
 
 
 @pytest.mark.parametrize("duplicate", ["gathers", False, True])

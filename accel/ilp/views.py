@@ -1,4 +1,5 @@
-"""Whether transposes of arguments are stored, or made by each cluster that reads them: what costs less is planned."""
+"""Whether transposes, parts and windows of arguments are stored, or made by each cluster that reads them: what costs less is
+planned."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from accel.ilp.problem.options import Options
 from accel.ilp.realise import Realised, realised
 from accel.labelled.nodes import Program
 from accel.labelled.passes.absorb import overwritten
-from accel.labelled.passes.shapes.permutations import own_permutations
+from accel.labelled.passes.shapes.views import own_views
 
 
 def best_realised(program: Program, options: Options) -> Realised:
-    """The program with its plan; or that in which each cluster of the plan that reads a transpose of an argument has its own.
+    """The program with its plan; or that in which each cluster of the plan that reads such a view of an argument has its own.
 
     The latter if a plan of that costs less. Nothing is made twice with `duplicate=False`, or by strategies that do not ask for
     the least cost.
@@ -20,7 +21,7 @@ def best_realised(program: Program, options: Options) -> Realised:
     if options.strategy != "ilp" or options.duplicate is False:
         return found
     clusters = [cluster.labels for cluster in found.plan.clustering.clusters]
-    apart = own_permutations(found.program, clusters, overwritten(found.program))
+    apart = own_views(found.program, clusters, overwritten(found.program))
     if apart is found.program:
         return found
     other = realised(apart, plan(apart, options), options)
