@@ -13,12 +13,12 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
-from accel.backends.llvm.loops.steps import STEP_TIME, is_known
+from accel.backends.llvm.loops.steps import STEP_TIME
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
 from accel.ir import mentions
-from accel.ir.nodes import For, Nest, Remap
+from accel.ir.nodes import For, Nest, Remap, is_known
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK
 
@@ -36,11 +36,11 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
     """Of `extent` iterations, an i64, of the outermost loops: a double."""
     code = levels.routine.code
     iterations = code.emit(f"sitofp i64 {extent} to double")
-    loops = [level.loop for level in mentions.levels(text.visited) if level.loop is not None]
+    loops = mentions.loops(text.visited)
     for around, loop in pairwise([None, *loops]):
         if loop is None or loop in outermost:
             continue
-        if is_known(loop):
+        if is_known(loop.extent):
             each = code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(loop.extent))} to double")
         elif around is not None and (elements := _elements(text.visited, loop)) is not None:
             both = (
