@@ -218,7 +218,7 @@ def _next_chunk(text: NestText) -> Routine:
     """`@<name>_chunk` of a loop that runs in order: the caller's records go on."""
     routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
-    leave_if_failed(levels)
+    leave_if_failed(levels.view)
     records = levels.view.word(RECORDS, "ptr")
     routine.code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
     routine.code.line("ret void")

@@ -43,10 +43,13 @@ LONGEST_OF_ALL = 2 * LONGEST
 
 @dataclass(frozen=True, slots=True)
 class Interleaved:
-    """outer: the loops around that whose iterations are `lanes`, outermost first. columns: those inside. statements: those of
-    the innermost one. counts: how many columns there may be. rows: the arrays whose rows are as long as those of the nest.
-    divided: two loops stand for one of the nest, whose extent is said of that of the lanes; it has to be a multiple of that of
-    the columns."""
+    """How a nest runs with a row in each lane.
+
+    lanes: the loop over rows. outer: the loops around it, outermost first. columns: those inside. statements: those of the
+    innermost one. counts: how many columns there may be. rows: the arrays whose rows are as long as those of the nest. divided:
+    whether `lanes` and `columns` stand for one loop of the nest; then `lanes` has that loop's extent, a multiple
+    of the columns.
+    """
 
     outer: tuple[For, ...]
     lanes: For
