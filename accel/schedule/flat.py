@@ -6,7 +6,9 @@ In: a nest. Out: which of its loops. Where their dimensions are one, too, `accel
 from __future__ import annotations
 
 from accel.ir import mentions
-from accel.ir.nodes import For, ManyToOne, Nest
+from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest
+from accel.labelled.array import Extent
+from accel.labelled.scalar import Constant
 
 
 def flat_loops(nest: Nest) -> list[For] | None:
@@ -30,7 +32,7 @@ def _upward(nest: Nest) -> list[For]:
     loops: list[For] = []
     for level in mentions.levels(nest):
         loop = level.loop
-        if loop is None or not loop.counts_up:
+        if loop is None or loop.direction is not LoopDirection.UP or not isinstance(loop.extent, Extent | Constant):
             break
         if loops and (level.before or level.after or loop.states):
             break

@@ -138,6 +138,22 @@ def test_buffers_stay_while_work_waits(platform: str, kept: bool) -> None:
 
 
 @each_platform
+def test_nobody_waits_to_know_where_a_buffer_lies(platform: str) -> None:
+    on = Memory(OpenCLBackend(ROWS[platform]).device, ROWS[platform])
+    if not on.addresses:
+        pytest.skip("kernels do not reach the host's memory")
+    held, other = on.take(1000), on.take(64)
+    begin = pyopencl.UserEvent(on.context)
+    filled: Any = pyopencl.enqueue_fill_buffer(on.queue, other.buffer, np.uint8(7), 0, 64, wait_for=[begin])
+    on.queue.flush()
+    assert on.address(held) == on.address(held)
+    assert filled.command_execution_status != pyopencl.command_execution_status.COMPLETE
+    begin.set_status(pyopencl.command_execution_status.COMPLETE)
+    on.finish()
+    assert on.address(held) != on.address(other)
+
+
+@each_platform
 def test_copies_of_arguments_lie_in_buffers_of_the_device(platform: str) -> None:
     """A result may be computed when nobody has the copy any more, nor its memory."""
     on = OpenCLBackend(ROWS[platform])

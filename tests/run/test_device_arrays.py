@@ -321,9 +321,9 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_call_on_device_arrays_copies_nothing(copies: list[str]) -> None:
     both = untyped.runN(lambda xs: (A.map(lambda x: x / 2, xs), A.sum(xs), A.scanl1(A.add, xs)), backend="opencl")
     put = A.put(np.arange(1000.0), backend="opencl")
-    both(put)
-    copies.clear()
-    halves, total, sums = both(both(put)[0])
+    for _ in range(4):  # kernels are told where buffers lie, which are mapped for that once
+        copies.clear()
+        halves, total, sums = both(both(put)[0])
     assert not copies
     np.testing.assert_array_equal(halves.get(), np.arange(1000.0) / 4)
     np.testing.assert_array_equal(sums.get(), np.cumsum(np.arange(1000.0) / 2))

@@ -13,9 +13,10 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.loops.durations import FAR, Duration
-from accel.ir.nodes import For, is_known
+from accel.ir.nodes import For
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK
+from accel.labelled.scalar import Constant
 
 Part: TypeAlias = Callable[[str, str, str], None]
 """Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
@@ -39,6 +40,11 @@ def iterations(each: Duration) -> int:
     return step
 
 
+def is_known(loop: For) -> bool:
+    """Whether a loop's extent is known before the loops around it run."""
+    return isinstance(loop.extent, Extent | Constant)
+
+
 class Steps:
     """The steps of the loops in one function, each of at most `most` iterations of the innermost loop."""
 
@@ -58,7 +64,7 @@ class Steps:
             self._around += 1
             write("0", extent, extent)
             self._around -= 1
-        if innermost and (self._around or not is_known(loop.extent)):
+        if innermost and (self._around or not is_known(loop)):
             self.count(extent)
 
     @contextmanager

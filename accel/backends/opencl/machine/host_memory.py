@@ -14,6 +14,7 @@ import numpy as np
 
 from accel.backends.opencl.machine.binaries import POCL
 from accel.backends.protocol import HostArray
+from accel.support.lazy import lazy
 
 if TYPE_CHECKING:
     import pyopencl
@@ -97,7 +98,7 @@ class Places:
     """Where one device's buffers lie in the host's memory, and the host's arrays that it can use there."""
 
     def __init__(self, context: pyopencl.Context, device: pyopencl.Device, unified: bool) -> None:
-        self._context = context
+        self._context, self._device = context, device
         self._alignment = alignment(device) if unified else 0
         self._epoch = 0
         self._known: dict[int, tuple[HostArray, int]] = {}
@@ -111,14 +112,21 @@ class Places:
         flags = pyopencl.mem_flags
         return pyopencl.Buffer(self._context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=array)
 
-    def of(self, queue: pyopencl.CommandQueue, epoch: int, buffer: pyopencl.Buffer, size: int) -> tuple[HostArray, int]:
+    @lazy
+    def _queue(self) -> pyopencl.CommandQueue:
+        """One of its own: to ask where a buffer lies nobody waits for what is under way."""
+        import pyopencl
+
+        return pyopencl.CommandQueue(self._context, self._device)
+
+    def of(self, epoch: int, buffer: pyopencl.Buffer, size: int) -> tuple[HostArray, int]:
         """The bytes of a buffer, and their address. Until the epoch is another number, no buffer is let go of."""
         if epoch != self._epoch:
             self._epoch, self._known = epoch, {}
         known = self._known
         found = known.get(id(buffer))
         if found is None:
-            host = reached(queue, buffer, size)
+            host = reached(self._queue, buffer, size)
             found = known[id(buffer)] = host, host.ctypes.data
         return found
 

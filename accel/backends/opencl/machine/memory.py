@@ -286,7 +286,7 @@ class Memory:
 
     def address(self, held: Held) -> int:
         """Where a buffer lies in the host's memory, on devices where that serves kernels."""
-        return held.address or self._places.of(self.queue, self.epoch, held.buffer, held.size)[1]
+        return held.address or self._places.of(self.epoch, held.buffer, held.size)[1]
 
     def reached_bytes(self, held: Held) -> HostArray | None:
         """The bytes of a buffer that came from `take`, once all is done that was enqueued before, if the host reaches them."""
@@ -294,7 +294,7 @@ class Memory:
             return None
         if self.busy:
             self.finish()
-        return self._places.of(self.queue, self.epoch, held.buffer, held.size)[0]
+        return self._places.of(self.epoch, held.buffer, held.size)[0]
 
     def begin(self) -> None:
         """Have the device begin with what was enqueued, and wait until it is not far behind: a queue has no end by itself."""
