@@ -20,7 +20,7 @@ def copied(nest: Nest) -> Copy | None:
     """What the nest copies, if that is all it does."""
     match list(mentions.statements(nest)), nest.outputs:
         case [Read(out=element, array=source, index=there, when=None), Write(target, index, value, None)], [output]:
-            loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+            loops = mentions.loops(nest)
             if element != value or there != index or index != tuple(loop.index for loop in loops):
                 return None
             shape = tuple(loop.extent for loop in loops)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from accel.ir.flow import made, operands
-from accel.ir.mentions import function_statements, levels, statements
+from accel.ir.mentions import function_statements, levels, loops, statements
 from accel.ir.nodes import (
     For,
     Guard,
@@ -90,7 +90,7 @@ def fills(program: Program) -> frozenset[Array]:
 
 def traffic(nest: Nest, filled: frozenset[Array] = frozenset()) -> Traffic:
     """The passes of a nest, in order of its statements. `filled`: the arrays that hold one constant before it."""
-    walk = _Walk([level.loop for level in levels(nest) if level.loop is not None])
+    walk = _Walk(loops(nest))
     for extents, statement in _placed(nest):
         walk.visit(statement, extents)
     for extents, merge in _merges(nest):

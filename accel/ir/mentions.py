@@ -8,6 +8,7 @@ from typing import assert_never
 from accel.ir import flow
 from accel.ir.nodes import (
     Branch,
+    For,
     HostCall,
     HostSizes,
     Launch,
@@ -109,6 +110,11 @@ def levels(nest: Nest) -> Iterator[Level]:
     while level is not None:
         yield level
         level = level.loop.body if level.loop else None
+
+
+def loops(nest: Nest) -> tuple[For, ...]:
+    """The nest's loops, outermost first."""
+    return tuple([level.loop for level in levels(nest) if level.loop is not None])
 
 
 def statements(nest: Nest) -> Iterator[LoopBody]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import Enum
-from typing import TypeAlias, Union
+from typing import TypeAlias, TypeGuard, Union
 
 from accel.ast.tree.host_functions import HostFunction
 from accel.ast.tree.operators import Operator
@@ -237,6 +237,16 @@ class For:
     direction: LoopDirection
     states: tuple[State, ...]
     body: Level
+
+    @property
+    def counts_up(self) -> bool:
+        """Whether it runs upwards, as often as is known at launch."""
+        return self.direction is LoopDirection.UP and is_known(self.extent)
+
+
+def is_known(extent: Operand) -> TypeGuard[Extent | Constant]:
+    """Whether an extent is known at launch: no loop around finds it out."""
+    return isinstance(extent, Extent | Constant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from accel.ir import mentions
-from accel.ir.nodes import For, Nest, Operand, Read, State, Stream, Write
+from accel.ir.nodes import For, Nest, Operand, Read, State, Stream, Write, is_known
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant
 
@@ -55,7 +55,7 @@ def needed_inside(loop: For) -> Iterator[For]:
     outer = loop
     while not outer.body.before and not outer.body.after and outer.body.loop is not None:
         outer = outer.body.loop
-        if not isinstance(outer.extent, Extent | Constant) or any(not _may_be_empty(state) for state in outer.states):
+        if not is_known(outer.extent) or any(not _may_be_empty(state) for state in outer.states):
             return
         yield outer
 

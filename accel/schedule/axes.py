@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from accel.ir import flow, mentions
-from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Operand, Read, Scatter, State, Stream, Write
+from accel.ir.mentions import loops
+from accel.ir.nodes import Level, LoopBody, ManyToOne, Nest, Operand, Read, Scatter, State, Stream, Write
 from accel.labelled.array import Array
 from accel.schedule.nodes import Accumulation, Axis, Carried, Loop, Role
 from accel.support.dataclass import dataclass
-
-
-def loops(nest: Nest) -> tuple[For, ...]:
-    """All loops, outermost first."""
-    return tuple(level.loop for level in mentions.levels(nest) if level.loop is not None)
 
 
 def carried(nest: Nest) -> tuple[Carried, ...]:

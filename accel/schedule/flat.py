@@ -6,9 +6,7 @@ In: a nest. Out: which of its loops. Where their dimensions are one, too, `accel
 from __future__ import annotations
 
 from accel.ir import mentions
-from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest
-from accel.labelled.array import Extent
-from accel.labelled.scalar import Constant
+from accel.ir.nodes import For, ManyToOne, Nest
 
 
 def flat_loops(nest: Nest) -> list[For] | None:
@@ -32,7 +30,7 @@ def _upward(nest: Nest) -> list[For]:
     loops: list[For] = []
     for level in mentions.levels(nest):
         loop = level.loop
-        if loop is None or loop.direction is not LoopDirection.UP or not isinstance(loop.extent, Extent | Constant):
+        if loop is None or not loop.counts_up:
             break
         if loops and (level.before or level.after or loop.states):
             break

@@ -11,11 +11,10 @@ from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
-from accel.ir.mentions import function_statements
+from accel.ir.mentions import function_statements, loops
 from accel.ir.nodes import Nest, OneToOne, Read, Stream
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Compute, Constant, Load, Operand, Variable
-from accel.schedule.axes import loops
 from accel.support.dataclass import dataclass
 
 

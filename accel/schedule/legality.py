@@ -11,15 +11,14 @@ from math import prod
 from typing import assert_never
 
 from accel.ir import flow, mentions
-from accel.ir.mentions import function_statements
-from accel.ir.nodes import Level, LoopBody, ManyToOne, Nest, Read, Scatter, State, Stream, Write
+from accel.ir.mentions import function_statements, loops
+from accel.ir.nodes import Level, LoopBody, ManyToOne, Nest, Read, Scatter, State, Stream, Write, is_known
 from accel.ir.slices import backward_slice
 from accel.labelled import scalar
-from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.programs import loaded
-from accel.labelled.scalar import Constant, Function
-from accel.schedule.axes import dependence, loops
+from accel.labelled.scalar import Function
+from accel.schedule.axes import dependence
 from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.rounds import rounds
 
@@ -234,7 +233,7 @@ def against_flattening(schedule: Schedule, outer: Piece, inner: Piece) -> str | 
     last, first = outer.axis.loops[-1], inner.axis.loops[0]
     if first.depth != last.depth + 1:
         return "they do not stand directly inside of each other in the nest"
-    if not all(isinstance(loop.extent, Extent | Constant) for loop in (*outer.axis.loops, *inner.axis.loops)):
+    if not all(is_known(loop.extent) for loop in (*outer.axis.loops, *inner.axis.loops)):
         return "an extent is not known at launch"
     every = loops(schedule.nest)
     level = every[last.depth].body
@@ -346,7 +345,7 @@ def against_splitting(schedule: Schedule, margins: Sequence[Margin]) -> str | No
         return "there is a margin for each of some loops, outermost first"
     if any(min(margin.low, margin.high) < 0 for margin in margins):
         return "an edge has no iterations, or some"
-    if not all(isinstance(every[depth].extent, Extent | Constant) for depth in depths):
+    if not all(is_known(every[depth].extent) for depth in depths):
         return "an extent is not known at launch"
     return None
 

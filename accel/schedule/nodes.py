@@ -88,10 +88,9 @@ class Part(Enum):
     """Which part of its axis a piece is: all of it, or one of those into which it was subdivided.
 
     outer, inner: of an axis whose elements may be combined in any order, or whose iterations need those before, which then run
-    in order in each part. block, step, lane: of an ordered one, where step `s`
-    of lane `l` of block `b` is element `4096 b + L s + l`, or `4096 b + 4096/L l + s` if its folds do not commute. The lanes of
-    those that commute run in the order of their reversed bits where they stand outside of steps, so that those that join
-    follow each other.
+    in order in each part. block, step, lane: of an ordered one, where of L lanes step `s` of lane `l` of block `b` is element
+    `4096 b + L s + l`, or `4096 b + 4096/L l + s` if its folds do not commute. The lanes of those that commute run in the order
+    of their reversed bits where they stand outside of steps, so that those that join follow each other.
     """
 
     WHOLE = "whole"

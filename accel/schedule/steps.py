@@ -41,7 +41,7 @@ SAME = Steps()
 
 def steps(nest: Nest) -> dict[str, Steps]:
     """The steps of all streams but those of states, which change with all loops."""
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loops = mentions.loops(nest)
     found = {loop.index.name: Steps({loop.index.name: 1}) for loop in loops}
     every = frozenset(found)
     for state in mentions.states(nest):

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from accel.ir import mentions
+from accel.ir.mentions import loops
 from accel.ir.nodes import Nest
 from accel.ir.text import operand_text
 from accel.labelled.array import Array
 from accel.labelled.scalar_text import plain_name, shape_text
-from accel.schedule.axes import loops
 from accel.schedule.nodes import (
     Carry,
     Flatten,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel.errors import AccelInternalError
-from accel.schedule.axes import loops
+from accel.ir.mentions import loops
 from accel.schedule.nodes import AccelScheduleError, Part, Piece, Schedule, Size
 from accel.schedule.rules import derived, named
 from accel.schedule.text import schedule_text

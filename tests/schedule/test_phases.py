@@ -13,9 +13,8 @@ import accel as A
 from accel import settings
 from accel.errors import AccelInternalError
 from accel.explanation.explain import subject
-from accel.ir.mentions import nests
+from accel.ir.mentions import loops, nests
 from accel.ir.nodes import LoopBody
-from accel.schedule.axes import loops
 from accel.schedule.splitting.phases import Phase, phases, verify
 
 Handle: TypeAlias = A.Acc[Any]  # types are known at run time

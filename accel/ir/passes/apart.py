@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from accel.errors import AccelInternalError
 from accel.ir import mentions
-from accel.ir.mentions import pruned
+from accel.ir.mentions import loops, pruned
 from accel.ir.nodes import Level, LoopBody, Nest, OneToOne, Operand, Stream
-from accel.ir.passes.plain import depends, loops, maps
+from accel.ir.passes.plain import depends, maps
 from accel.labelled import scalar
 from accel.labelled.scalar import Block, Compute, Function, Load, Variable
 

@@ -21,6 +21,7 @@ from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
+from accel.ir.mentions import loops
 from accel.ir.nodes import (
     Branch,
     For,
@@ -40,9 +41,10 @@ from accel.ir.nodes import (
     Stream,
     View,
     Write,
+    is_known,
 )
 from accel.ir.passes.apart import apart
-from accel.ir.passes.plain import depends, is_plain, loops, maps
+from accel.ir.passes.plain import depends, is_plain, maps
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Variable, constant
 from accel.support.dataclass import dataclass
@@ -190,7 +192,7 @@ def _has(access: Read | Write, loops: Sequence[For]) -> int | None:
 
 
 def _extent(loop: For) -> Extent:
-    assert isinstance(loop.extent, Extent | Constant), "the loops of a product run as often as is known at launch"
+    assert is_known(loop.extent), "the loops of a product run as often as is known at launch"
     return Extent(None, int(loop.extent.value)) if isinstance(loop.extent, Constant) else loop.extent
 
 

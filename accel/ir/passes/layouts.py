@@ -82,7 +82,7 @@ def _visited(access: Read | Write, nest: Nest) -> tuple[int, ...] | None:
 def _folds_along(maker: Nest, array: Array, along: int) -> bool:
     """Whether the nest scans in its innermost loop, or folds by what commutes, and reads and writes all other memory along the
     loop of a dimension."""
-    loops = [level.loop for level in mentions.levels(maker) if level.loop is not None]
+    loops = mentions.loops(maker)
     states = loops[-1].states
     if not states or not all(state.running or state.monoid.commutes for state in states):
         return False
@@ -100,7 +100,7 @@ def _folds_along(maker: Nest, array: Array, along: int) -> bool:
 def _folds_segments_along(maker: Nest, array: Array, along: int) -> bool:
     """Whether the nest makes the array of what segments come to, and all of several dimensions that it reads lies along the
     loop of a dimension."""
-    *maps, innermost = [level.loop for level in mentions.levels(maker) if level.loop is not None]
+    *maps, innermost = mentions.loops(maker)
     if not isinstance(innermost.extent, Stream) or any(loop.states for loop in maps):
         return False
     indices = tuple(loop.index for loop in maps)

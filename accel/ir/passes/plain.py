@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ir import flow, mentions
-from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, OneToOne, Read, Write
-from accel.labelled.array import Extent
-from accel.labelled.scalar import Constant, Load
-
-
-def loops(nest: Nest) -> list[For]:
-    """Its loops, outermost first."""
-    return [level.loop for level in mentions.levels(nest) if level.loop is not None]
+from accel.ir.mentions import loops
+from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, OneToOne, Read, Write
+from accel.labelled.scalar import Load
 
 
 def maps(every: Sequence[For]) -> int:
@@ -25,7 +20,7 @@ def is_plain(nest: Nest) -> bool:
     what is checked, or needs what is folded, stands where it may stay."""
     every = loops(nest)
     around, folds = every[: maps(every)], every[maps(every) :]
-    if any(not isinstance(loop.extent, Extent | Constant) or loop.direction is not LoopDirection.UP for loop in every):
+    if not all(loop.counts_up for loop in every):
         return False
     if not around or any(loop.states for loop in folds[1:]) or any(state.running for state in folds[0].states):
         return False

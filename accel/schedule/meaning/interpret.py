@@ -16,13 +16,14 @@ import numpy as np
 from accel.ast.meaning.semantics import Value
 from accel.ir import flow, mentions
 from accel.ir.meaning.nest_run import Accumulated, Body, Combine, Run, Running
+from accel.ir.mentions import loops
 from accel.ir.nodes import Level, LoopBody, LoopDirection, ManyToOne, OneToOne, State, Stream
 from accel.labelled.array import Extent
 from accel.labelled.meaning.environment import Environment
 from accel.labelled.meaning.order import lanes
 from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import Constant
-from accel.schedule.axes import dependence, loops
+from accel.schedule.axes import dependence
 from accel.schedule.legality import lanes_are_runs
 from accel.schedule.meaning.tree import Steps, Tree, Unordered
 from accel.schedule.nodes import Axis, Carried, Line, Loop, Margin, Parameter, Part, Piece, Role, Schedule, Size

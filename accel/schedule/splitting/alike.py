@@ -16,12 +16,12 @@ from accel.ir import mentions
 from accel.ir.flow import made
 from accel.ir.indices import arguments, extent_of
 from accel.ir.layouts import with_parts
+from accel.ir.mentions import loops
 from accel.ir.nodes import LoopDirection, Nest, OneToOne, Stream
 from accel.labelled import programs
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Block, Compute, Function, Load, Operand, Statement, Variable, constant
 from accel.labelled.scalars.simplify import select_results
-from accel.schedule.axes import loops
 from accel.schedule.nodes import Line, Lines
 from accel.support.dataclass import dataclass
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from accel.ir.indices import Indices, arguments, extent_of
-from accel.ir.mentions import function_statements
+from accel.ir.mentions import function_statements, loops
 from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Stream
 from accel.ir.work import element_work
 from accel.labelled.scalar import If, Load, Statement
 from accel.labelled.work import INSTRUCTIONS
-from accel.schedule.axes import loops
 from accel.schedule.nodes import Margin
 from accel.schedule.splitting.conditions import thresholds
 

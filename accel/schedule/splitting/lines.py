@@ -7,7 +7,7 @@ for each column that it stands in.
 
 from __future__ import annotations
 
-from accel.schedule.axes import loops
+from accel.ir.mentions import loops
 from accel.schedule.nodes import Role, Schedule
 from accel.schedule.rules import share_if_any, split
 from accel.schedule.splitting.inside import inside

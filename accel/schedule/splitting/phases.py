@@ -16,6 +16,7 @@ from typing import assert_never
 
 from accel.errors import AccelInternalError
 from accel.ir import flow, mentions
+from accel.ir.mentions import loops
 from accel.ir.nodes import (
     For,
     LoopBody,
@@ -32,7 +33,7 @@ from accel.ir.nodes import (
 from accel.ir.work import element_function, element_work
 from accel.labelled import scalar
 from accel.labelled.work import OPERATIONS
-from accel.schedule.axes import dependence, loops
+from accel.schedule.axes import dependence
 from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Schedule
 from accel.schedule.splitting.inside import inside

@@ -16,7 +16,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.ir.flow import made
 from accel.ir.indices import Indices, arguments, extent_of
-from accel.ir.mentions import function_statements
+from accel.ir.mentions import function_statements, loops
 from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.ir.work import element_work
 from accel.labelled import rewrite, scalar
@@ -25,7 +25,6 @@ from accel.labelled.programs import highest_variable
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Variable, constant
 from accel.labelled.scalars.simplify import select_results, simplify
 from accel.labelled.work import INSTRUCTIONS
-from accel.schedule.axes import loops
 from accel.support.dataclass import dataclass
 
 MOST = 24

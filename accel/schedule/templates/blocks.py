@@ -62,7 +62,7 @@ class Blocks:
 def blocks(nest: Nest) -> Blocks | None:
     """How the nest runs in blocks, if it does: a map of which some array runs along another axis than what is written."""
     loops = flat_loops(nest)
-    if loops is None or loops[-1].body.loop is not None or any(True for _ in mentions.states(nest)):
+    if loops is None or loops[-1].body.loop is not None or any(mentions.states(nest)):
         return None
     body = loops[-1].body
     statements = (*body.before, *body.after)

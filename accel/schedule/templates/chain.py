@@ -50,7 +50,7 @@ def chain(by_rows: Schedule) -> Chain | None:
     names = {state.name for state in running} | counted
     if not names or not all(steps_blocks(loop, state) or state.name in counted for state in loop.states):
         return None
-    every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    every = mentions.loops(nest)
     loops = [_counting(each, counted) for each in every]
     running = [state for state in loops[0].states if state.running]
     dependent = _dependent(loops, names)

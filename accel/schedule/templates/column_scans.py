@@ -7,9 +7,9 @@ as it is, or where a statement stands in the way.
 from __future__ import annotations
 
 from accel.ir import flow, mentions
-from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Scatter, State
+from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Scatter, State, is_known
 from accel.schedule.legality import any_order, straight
-from accel.schedule.templates.columns import dependent, is_known, runs_along
+from accel.schedule.templates.columns import dependent, runs_along
 from accel.support.dataclass import dataclass
 
 
@@ -37,7 +37,7 @@ class ColumnScans:
 
 def column_scans(nest: Nest) -> ColumnScans | None:
     """The nest by columns, if it suits."""
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loops = mentions.loops(nest)
     if len(loops) < 2 or nest.counts or nest.in_place:
         return None
     *around, scanned = loops

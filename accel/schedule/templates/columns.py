@@ -30,9 +30,9 @@ from accel.ir.nodes import (
     Stream,
     Within,
     Write,
+    is_known,
 )
 from accel.labelled import scalar
-from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant
 from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
@@ -82,15 +82,14 @@ class Columns:
 
 def columns(nest: Nest) -> Columns | None:
     """The nest by columns, if it suits."""
-    levels = list(mentions.levels(nest))
-    loops = [level.loop for level in levels if level.loop is not None]
+    loops = mentions.loops(nest)
     maps = next((depth for depth, loop in enumerate(loops) if loop.states), len(loops)) or 1
-    around, folds = loops[:maps], tuple(loops[maps:])
+    around, folds = list(loops[:maps]), loops[maps:]
     if not around or not folds or nest.counts or nest.in_place:
         return None
-    if not all(map(_is_upward, around)) or any(loop.body.after for loop in around[:-1]):
+    if not all(loop.counts_up for loop in around) or any(loop.body.after for loop in around[:-1]):
         return None
-    found_out = not all(map(_is_upward, folds))
+    found_out = not all(loop.counts_up for loop in folds)
     if found_out and (len(folds) > 1 or folds[0].direction is not LoopDirection.UP or around[0].states):
         return None
     merged = in_one_loop(around[-1], folds)
@@ -121,11 +120,6 @@ def columns(nest: Nest) -> Columns | None:
     return None
 
 
-def _is_upward(loop: For) -> bool:
-    """Whether a loop runs upwards, so often as is known at launch."""
-    return loop.direction is LoopDirection.UP and is_known(loop.extent)
-
-
 def _shares_segments(loop: For, last: For, folds: Sequence[For]) -> bool:
     """Whether all iterations of a loop, which is not that over the segments, fold the same ones."""
     varying = dependent([loop.index.name], last.body)
@@ -137,11 +131,6 @@ def widths(found: Columns) -> list[int]:
     every = (found.lanes, *found.folds)
     folded = [final.type.bytes for loop in every for state in loop.states for final in state.finals]
     return folded + [s.array.element.bytes for s in inside(found.last.body) if isinstance(s, Read | Write)]
-
-
-def is_known(extent: Operand) -> bool:
-    """Whether an extent is known at launch."""
-    return isinstance(extent, Extent | Constant)
 
 
 def _folds_by_itself(loop: For) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from accel.ir import mentions
 from accel.ir.flow import made
+from accel.ir.mentions import loops
 from accel.ir.nodes import For, Nest, Stream
-from accel.schedule.axes import in_nest_order, in_whole_blocks, loops
+from accel.schedule.axes import in_nest_order, in_whole_blocks
 from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
 from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
 from accel.schedule.rules import flatten, flip, keep, kind, named, original, pack, subdivide

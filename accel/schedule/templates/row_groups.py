@@ -12,7 +12,6 @@ from accel.ir.nodes import (
     For,
     Level,
     LoopBody,
-    LoopDirection,
     ManyToOne,
     Nest,
     OneToOne,
@@ -26,7 +25,7 @@ from accel.ir.places import asked, finds_place
 from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Function, Load
 from accel.schedule.legality import straight
-from accel.schedule.templates.columns import dependent, is_known
+from accel.schedule.templates.columns import dependent
 from accel.support.dataclass import dataclass
 
 
@@ -54,10 +53,10 @@ def row_groups(nest: Nest) -> RowGroups | None:
 
     Where an extreme stands is found faster by looking for it, in a row or in short rows side by side.
     """
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loops = mentions.loops(nest)
     if len(loops) < 2 or nest.counts or nest.in_place or nest.body.before or nest.body.after:
         return None
-    if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
+    if not all(loop.counts_up for loop in loops):
         return None
     *around, fold = loops
     between = around.pop() if around[-1].states else None

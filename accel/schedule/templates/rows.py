@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from accel.ir import flow, mentions
+from accel.ir.mentions import loops
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Scatter, State
 from accel.ir.positions import merging
 from accel.ir.work import element_work
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.work import IN_LANES
 from accel.schedule import rules
-from accel.schedule.axes import loops
 from accel.schedule.flat import flat_loops
 from accel.schedule.legality import (
     ORDERS,

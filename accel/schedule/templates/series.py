@@ -184,7 +184,7 @@ def _extents(nest: Nest, outer: int) -> tuple[Extent, ...]:
 
 def _is_numbered(nest: Nest, outer: int) -> bool:
     """Whether so many outermost loops number rows upwards, and how many there are is known."""
-    every = [level.loop for level in mentions.levels(nest) if level.loop is not None][:outer]
+    every = mentions.loops(nest)[:outer]
     return len(_extents(nest, outer)) == outer and all(loop.direction is LoopDirection.UP for loop in every)
 
 
@@ -222,7 +222,7 @@ def rows(nest: Nest, outer: int) -> Mapping[Array, bool]:
 
 
 def _accesses(nest: Nest, outer: int) -> Iterator[tuple[Array, bool]]:
-    every = [level.loop for level in mentions.levels(nest) if level.loop is not None][:outer]
+    every = mentions.loops(nest)[:outer]
     own: dict[Operand, int] = {loop.index: depth for depth, loop in enumerate(every)}
     for statement in mentions.statements(nest):
         if isinstance(statement, Remap):

@@ -14,7 +14,6 @@ from accel.ir.nodes import (
     For,
     Level,
     LoopBody,
-    LoopDirection,
     ManyToOne,
     Nest,
     OneToOne,
@@ -24,9 +23,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.ir.places import asked, finds_place
-from accel.labelled.array import Extent
 from accel.labelled.meaning.order import lanes
-from accel.labelled.scalar import Constant
 from accel.schedule.legality import any_order, in_lanes_of_order, in_order, straight
 from accel.schedule.steps import steps
 from accel.schedule.templates.blocks import Across, left_over, reads_across
@@ -76,8 +73,8 @@ def short_rows(nest: Nest) -> ShortRows | None:
     """How the nest runs with lanes across rows: if its innermost loop folds what is adjacent along it, and all loops around it
     only repeat that, or one loop is around it and folds what it comes to."""
     levels = list(mentions.levels(nest))
-    loops = [level.loop for level in levels if level.loop is not None]
-    if len(loops) < 2 or not all(map(_is_plain, loops)) or any(map(_has_statements, levels[1:-2])):
+    loops = mentions.loops(nest)
+    if len(loops) < 2 or not all(loop.counts_up for loop in loops) or any(map(_has_statements, levels[1:-2])):
         return None
     *around, outer, fold = loops
     if any(loop.states for loop in around) or (around and outer.states) or not all(map(_joins, outer.states)):
@@ -96,10 +93,6 @@ def short_rows(nest: Nest) -> ShortRows | None:
     others = asked(nest)
     places = frozenset(s.state for s in inside if isinstance(s, ManyToOne) and finds_place(s, fold, others))
     return ShortRows(tuple(loops[:-1]), fold, tuple(across), outer.body.before, remaining, outer.body.after, places)
-
-
-def _is_plain(loop: For) -> bool:
-    return loop.direction is LoopDirection.UP and isinstance(loop.extent, Extent | Constant)
 
 
 def _folds(loop: For, statements: Sequence[LoopBody]) -> bool:

@@ -17,7 +17,6 @@ from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
     LoopBody,
-    LoopDirection,
     ManyToOne,
     Nest,
     OneToOne,
@@ -27,11 +26,9 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
-from accel.labelled import scalar
-from accel.labelled.array import Extent
 from accel.labelled.meaning.order import lanes
-from accel.labelled.scalar import Constant
 from accel.schedule.axes import dependence
+from accel.schedule.legality import straight
 from accel.support.dataclass import dataclass
 
 
@@ -75,7 +72,7 @@ class Tile:
 
 def tile(nest: Nest) -> Tile | None:
     """How the nest is computed in tiles; None if it cannot be."""
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loops = mentions.loops(nest)
     if len(loops) < 3 or not _is_plain(nest, loops):
         return None
     *batch, row, column, fold = loops
@@ -88,7 +85,7 @@ def tile(nest: Nest) -> Tile | None:
     every = {len(batch), len(batch) + 1, len(batch) + 2}
     whole = [s for s in body if not isinstance(s, ManyToOne) and every <= _depends(s, found)]
     inside = tuple(s for s in whole if isinstance(s, OneToOne))
-    if len(inside) != len(whole) or not all(map(_is_straight, inside)):
+    if len(inside) != len(whole) or not all(straight(s.function) for s in inside):
         return None
     before = [s for level in list(mentions.levels(nest))[1:] for s in level.before]
     crossing = _crossing([*inside, *steps], inside)
@@ -114,7 +111,7 @@ def tile(nest: Nest) -> Tile | None:
 def _is_plain(nest: Nest, loops: Sequence[For]) -> bool:
     """Whether loops run upwards, as often as is known at launch, only the innermost one carries something, and nothing is
     guarded."""
-    if any(not isinstance(loop.extent, Extent | Constant) or loop.direction is not LoopDirection.UP for loop in loops):
+    if not all(loop.counts_up for loop in loops):
         return False
     *outer, column, fold = loops
     if any(loop.states for loop in (*outer, column)) or not fold.states or nest.body.after:
@@ -125,12 +122,6 @@ def _is_plain(nest: Nest, loops: Sequence[For]) -> bool:
     results = [s for s in statements if isinstance(s, Write)]
     plain = all(isinstance(s, OneToOne | ManyToOne | Read | Remap | Write) and s.when is None for s in statements)
     return plain and all(s in column.body.after for s in results)
-
-
-def _is_straight(statement: OneToOne) -> bool:
-    """Whether the function may be computed for anything: no loads, no loops."""
-    inner = mentions.function_statements(statement.function)
-    return not any(isinstance(s, scalar.Load | scalar.While) for s in inner)
 
 
 def _order_lanes(states: Sequence[State]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel.ir import mentions
-from accel.ir.nodes import Nest, Scatter, Stream
+from accel.ir.nodes import Nest, Scatter, is_known
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.legality import ORDERS, against_carrying, against_flattening, against_subdividing, most_lanes
 from accel.schedule.machine import WorkItems
@@ -47,11 +47,11 @@ def is_shared_out(schedule: Schedule, machine: WorkItems) -> bool:
     """Whether how often the outermost axis runs is known at launch, and work-items may scatter in any order."""
     scatters = [s for s in mentions.statements(schedule.nest) if isinstance(s, Scatter)]
     atomic = all(s.monoid.exact and a.element.bytes <= machine.atomic_bytes for s in scatters for a in s.arrays)
-    return bool(schedule.pieces) and atomic and _is_known(schedule.pieces[0].axis)
+    return bool(schedule.pieces) and atomic and _has_known_extents(schedule.pieces[0].axis)
 
 
-def _is_known(axis: Axis) -> bool:
-    return not any(isinstance(loop.extent, Stream) for loop in axis.loops)
+def _has_known_extents(axis: Axis) -> bool:
+    return all(is_known(loop.extent) for loop in axis.loops)
 
 
 def own_states(schedule: Schedule, at: int) -> list[Carried]:
@@ -69,7 +69,7 @@ def _in_groups(schedule: Schedule) -> tuple[Schedule, ...] | None:
 
 def folded_parts(schedule: Schedule, at: int) -> tuple[Nest, ...] | None:
     """The same as `sliced`, if how often piece `at` runs is known at launch."""
-    if at == len(schedule.pieces) or not _is_known(schedule.pieces[at].axis):
+    if at == len(schedule.pieces) or not _has_known_extents(schedule.pieces[at].axis):
         return None
     return sliced(schedule, at)
 

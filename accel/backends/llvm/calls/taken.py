@@ -111,7 +111,7 @@ def _in_place(ways: NestSchedules, argument: Array, result: Array) -> bool:
     if len(ways.ways) > 1 or not _is_one_visit(ways.last) or any(mentions.states(nest)):
         return False
     *_, innermost = mentions.levels(nest)
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loops = mentions.loops(nest)
     place, shape = tuple(loop.index for loop in loops), tuple(loop.extent for loop in loops)
     if argument.shape != result.shape or shape != result.shape:
         return False

@@ -13,12 +13,13 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
-from accel.backends.llvm.loops.steps import STEP_TIME, is_known
+from accel.backends.llvm.loops.steps import STEP_TIME
 from accel.backends.llvm.text.code import Code
+from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
 from accel.ir import mentions
-from accel.ir.nodes import For, Nest, Remap
+from accel.ir.nodes import For, Nest, Remap, is_known
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK
 
@@ -36,11 +37,11 @@ def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent
     """Of `extent` iterations, an i64, of the outermost loops: a double."""
     code = levels.routine.code
     iterations = code.emit(f"sitofp i64 {extent} to double")
-    loops = [level.loop for level in mentions.levels(text.visited) if level.loop is not None]
+    loops = mentions.loops(text.visited)
     for around, loop in pairwise([None, *loops]):
         if loop is None or loop in outermost:
             continue
-        if is_known(loop):
+        if is_known(loop.extent):
             each = code.emit(f"sitofp i64 {levels.writer.one(levels.streams.value(loop.extent))} to double")
         elif around is not None and (elements := _elements(text.visited, loop)) is not None:
             both = (
@@ -77,6 +78,22 @@ def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, thr
     """All chunks of a function of a frame, the first and the last iteration, a symbol or a register; leaves the function that
     is written if the user interrupted."""
     leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads, time))
+
+
+def run_units(levels: Levels, function: str, units: str, time: str) -> None:
+    """All units of a function of a frame, the first and the last unit: some work that may be done in any order, which takes
+    `time` together. One call if that is short, else chunks on all threads."""
+    routine, code = levels.routine, levels.routine.code
+    alone, several, after = routine.label(), routine.label(), routine.label()
+    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), alone, several)
+    routine.place(alone)
+    code.line(f"call void {function}(ptr %frame, i64 0, i64 {units})")
+    routine.jump(after)
+    routine.place(several)
+    threads = routine.load("i64", levels.view.address(THREADS))
+    run_chunks(levels, function, units, chunk_of(routine, 1, units, time), threads, time)
+    routine.jump(after)
+    routine.place(after)
 
 
 def leave_if_interrupted(routine: Routine, stopped: str) -> None:
@@ -186,7 +203,7 @@ def _partial_chunk(text: NestText, loop: For, name: str) -> Routine:
     routine = Routine(f"void @{name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
     code, view = routine.code, levels.view
-    leave_if_failed(levels)
+    leave_if_failed(levels.view)
     records = routine.slot("i64", max(1, sum(text.records[state.name].words for state in loop.states)))
     place_records(text, levels, loop, records)
     for state in loop.states:
@@ -201,8 +218,8 @@ def _partial_chunk(text: NestText, loop: For, name: str) -> Routine:
     return routine
 
 
-def leave_if_failed(levels: Levels) -> None:
+def leave_if_failed(view: FrameView) -> None:
     """Leaves a chunk's function if another chunk has failed, or the user has interrupted."""
-    routine = levels.routine
-    failed = routine.load("i64", levels.view.address(FAILED))
+    routine = view.routine
+    failed = routine.load("i64", view.address(FAILED))
     routine.leave(routine.code.emit(f"icmp ne i64 {failed}, 0"), "void")

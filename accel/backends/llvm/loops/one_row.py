@@ -59,7 +59,7 @@ def joined(nest: Nest) -> Sequence[For]:
     own, which nothing else asks for, and nothing asks for an index but to read and write elements there.
     """
     levels = list(mentions.levels(nest))
-    loops = [level.loop for level in levels if level.loop is not None]
+    loops = mentions.loops(nest)
     if len(loops) < 2 or not any(state.running for state in loops[0].states):
         return ()
     between = [level for level in levels[1:-1] if level.before or level.after]

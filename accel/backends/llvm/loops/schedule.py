@@ -15,13 +15,13 @@ from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.one_row import join_rows
-from accel.backends.llvm.loops.steps import SURE, is_known
+from accel.backends.llvm.loops.steps import SURE
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, FAULTS, LATER, RECORDS, STREAMING, THREADS
 from accel.ir import mentions
-from accel.ir.nodes import For, Write
+from accel.ir.nodes import For, Write, is_known
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.splitting.phases import read_at_data
@@ -180,7 +180,7 @@ def note_rows(text: NestText, levels: Levels, outermost: Sequence[For], extent: 
     """As `note_streaming`, of so many iterations of the outermost loops: what rows inside of these write, if their extents are
     known and a row is long enough."""
     inside = [x.loop for x in mentions.levels(text.visited) if x.loop is not None and x.loop not in outermost]
-    if text.plan.each or not inside or not all(map(is_known, inside)):
+    if text.plan.each or not inside or not all(is_known(loop.extent) for loop in inside):
         note_streaming(text, levels, extent, text.plan.each)
         return
     code, length = levels.routine.code, levels.extent(inside[-1])
@@ -218,7 +218,7 @@ def _next_chunk(text: NestText) -> Routine:
     """`@<name>_chunk` of a loop that runs in order: the caller's records go on."""
     routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
-    leave_if_failed(levels)
+    leave_if_failed(levels.view)
     records = levels.view.word(RECORDS, "ptr")
     routine.code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
     routine.code.line("ret void")

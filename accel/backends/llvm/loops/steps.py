@@ -13,10 +13,9 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.loops.durations import FAR, Duration
-from accel.ir.nodes import For
+from accel.ir.nodes import For, is_known
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK
-from accel.labelled.scalar import Constant
 
 Part: TypeAlias = Callable[[str, str, str], None]
 """Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
@@ -40,11 +39,6 @@ def iterations(each: Duration) -> int:
     return step
 
 
-def is_known(loop: For) -> bool:
-    """Whether a loop's extent is known before the loops around it run."""
-    return isinstance(loop.extent, Extent | Constant)
-
-
 class Steps:
     """The steps of the loops in one function, each of at most `most` iterations of the innermost loop."""
 
@@ -64,7 +58,7 @@ class Steps:
             self._around += 1
             write("0", extent, extent)
             self._around -= 1
-        if innermost and (self._around or not is_known(loop)):
+        if innermost and (self._around or not is_known(loop.extent)):
             self.count(extent)
 
     @contextmanager

@@ -14,6 +14,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
 from accel.ir import flow, mentions
+from accel.ir.mentions import loops
 from accel.ir.nodes import (
     For,
     LoopBody,
@@ -34,7 +35,6 @@ from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
 from accel.labelled.scalars.function_work import function_work
 from accel.labelled.work import INSTRUCTIONS, Work
-from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
 from accel.schedule.splitting.inside import statements as statements_inside

@@ -111,7 +111,7 @@ class BlockLoops:
         """`@<name>_blocks(frame, low, high)`: some of the blocks."""
         routine = Routine(f"void @{self._text.name}_blocks(ptr %frame, i64 %low, i64 %high)")
         levels = Levels(self._text, routine, "ret void")
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         write = self._block(levels)
         extents = [(loop, levels.extent(loop)) for loop in self._in_order()]
         sizes = self._sizes(is_large(levels.view), levels)

@@ -236,7 +236,7 @@ class ChainedLoop:
         text, routine = self._text, Routine(f"void @{self._text.name}_link(ptr %frame, i64 %any, i64 %next)", hot=False)
         levels = Levels(text, routine, "ret void")
         code = routine.code
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         carries = levels.view.word(text.frame.stream(_CARRIES), "ptr")
 
         def is_there(number: str) -> str:
@@ -313,7 +313,7 @@ class ChainedLoop:
             for state, record in self._entries(levels, entry):
                 totals.records[state.name].reset(routine, record, None)
             in_steps(self._text, levels, totals.name, f"ptr %frame, ptr {entry}", start, end)
-            leave_if_failed(levels)
+            leave_if_failed(levels.view)
         levels.memory.poll()
         return table, parts
 

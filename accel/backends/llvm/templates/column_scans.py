@@ -10,7 +10,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.writer import Writer
-from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
+from accel.backends.llvm.loops.chunks import leave_if_failed, run_units
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
@@ -20,7 +20,7 @@ from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED, THREADS
+from accel.backends.llvm.text.words import THREADS
 from accel.ir.nodes import Read, Stream, Write
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import inside
@@ -73,15 +73,7 @@ class ScanStrips:
         small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         threads = routine.load("i64", levels.view.address(THREADS))
         units = self._cut(levels, columns, outer, code.emit(f"select i1 {small}, i64 1, i64 {threads}"))
-        alone, several, after = routine.label(), routine.label(), routine.label()
-        routine.branch(small, alone, several)
-        routine.place(alone)
-        code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
-        routine.jump(after)
-        routine.place(several)
-        run_chunks(levels, f"@{self._name}", units, chunk_of(routine, 1, units, time), threads, time)
-        routine.jump(after)
-        routine.place(after)
+        run_units(levels, f"@{self._name}", units, time)
 
     def _cut(self, levels: Levels, columns: str, outer: str, threads: str) -> str:
         """How many strips there are, some for each thread if there is one; puts their sizes into the frame."""
@@ -109,8 +101,7 @@ class ScanStrips:
         routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
         memory = Memory(view, writer, "ret void", None)
-        failed = routine.load("i64", view.address(FAILED))
-        routine.leave(routine.code.emit(f"icmp ne i64 {failed}, 0"), "void")
+        leave_if_failed(view)
         with routine.count("%low", "%high") as unit:
             self._unit(memory, writer, unit)
         routine.code.line("ret void")

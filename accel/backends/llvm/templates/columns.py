@@ -13,7 +13,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.writer import Writer
-from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
+from accel.backends.llvm.loops.chunks import leave_if_failed, run_units
 from accel.backends.llvm.loops.durations import ALONE
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import iterations
@@ -26,7 +26,7 @@ from accel.backends.llvm.templates.strips.statements import POSITION_BITS
 from accel.backends.llvm.templates.strips.visits import Piece
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
+from accel.backends.llvm.text.words import PARTIALS, THREADS
 from accel.ir.nodes import Read, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.legality import in_order
@@ -135,7 +135,6 @@ class ColumnStrips:
         """Strips and parts of all columns as chunks; then the parts join."""
         routine, code = levels.routine, levels.routine.code
         self._text.routines += [self._chunk("", joins=False), self._chunk("_join", joins=True)]
-        function = f"@{self._name}"
         columns, outer = levels.own_extent(self._columns.lanes), "1"
         elements = code.emit(f"sitofp i64 {columns} to double")
         for loop in self._columns.outer:
@@ -154,17 +153,7 @@ class ColumnStrips:
         partials = routine.slot(f"[{PARTIAL_BYTES} x i8]", align=64)
         routine.store("ptr", partials, levels.view.address(PARTIALS))
         units = code.emit(f"mul i64 {strips}, {parts}")
-        alone, several, joined = routine.label(), routine.label(), routine.label()
-        routine.branch(small, alone, several)
-        routine.place(alone)
-        code.line(f"call void {function}(ptr %frame, i64 0, i64 {units})")
-        routine.jump(joined)
-        routine.place(several)
-        chunk = chunk_of(levels.routine, 1, units, time)
-        threads = routine.load("i64", levels.view.address(THREADS))
-        run_chunks(levels, function, units, chunk, threads, time)
-        routine.jump(joined)
-        routine.place(joined)
+        run_units(levels, f"@{self._name}", units, time)
         with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):
             code.line(f"call void @{self._name}_join(ptr %frame, i64 0, i64 {strips})")
 
@@ -279,8 +268,7 @@ class ColumnStrips:
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory = Memory(view, writer, "ret void", None)
         code = routine.code
-        failed = routine.load("i64", view.address(FAILED))
-        routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "void")
+        leave_if_failed(view)
         with routine.count("%low", "%high") as unit:
             self._unit(Functions(writer, memory), memory, writer, unit, joins)
         code.line("ret void")

@@ -27,6 +27,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.loops.targets import elements, fill, join, lies_together
+from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.chain import LEAST
 from accel.backends.llvm.templates.tile.packed_nests import memory
@@ -43,8 +44,6 @@ COPIED = 4.0
 
 _COPIES, _EXTENT, _WORKERS = "copies", "copies extent", "copies threads"
 """Words of the frame: where the copies are; iterations; how many threads work."""
-
-_LINE = 64
 
 LIGHT = 8 * CHUNK_TIME
 """The least nanoseconds of a chunk, within which iterations take turns with copies of their own (`loops/targets.py`)."""
@@ -72,7 +71,7 @@ class _Places:
     def line(self, number: str) -> str:
         """That of a place."""
         code = self.routine.code
-        return code.emit(f"getelementptr i8, ptr {self.memory}, i64 {code.emit(f'mul i64 {number}, {_LINE}')}")
+        return code.emit(f"getelementptr i8, ptr {self.memory}, i64 {code.emit(f'mul i64 {number}, {LINE}')}")
 
     def copy(self, number: str, size: str) -> str:
         """The copy, of `size` bytes, that is the place of this number, from 1 on."""
@@ -139,10 +138,10 @@ class CopiedTargets:
         code, starts = levels.routine.code, ["0"]
         for array in self._arrays:
             size = code.emit(f"mul i64 {elements(levels.view, array)}, {array.element.bytes}")
-            lines = code.emit(f"and i64 {code.emit(f'add i64 {size}, {_LINE - 1}')}, {-_LINE}")
+            lines = code.emit(f"and i64 {code.emit(f'add i64 {size}, {LINE - 1}')}, {-LINE}")
             starts.append(code.emit(f"add i64 {starts[-1]}, {lines}"))
-        some = code.emit(f"icmp sgt i64 {starts[-1]}, {_LINE}")
-        return starts[:-1], code.emit(f"select i1 {some}, i64 {starts[-1]}, i64 {_LINE}")
+        some = code.emit(f"icmp sgt i64 {starts[-1]}, {LINE}")
+        return starts[:-1], code.emit(f"select i1 {some}, i64 {starts[-1]}, i64 {LINE}")
 
     def _places(self, levels: Levels, copy: str) -> dict[Array, str]:
         """The addresses of a copy's arrays."""
@@ -179,7 +178,7 @@ class CopiedTargets:
         routine.store("ptr", partials, view.address(PARTIALS))
         routine.store("i64", chunk, view.address(CHUNK))
         workers, (_, size) = self._workers(levels, time), self._layout(levels)
-        heads = code.emit(f"mul i64 {workers}, {_LINE}")
+        heads = code.emit(f"mul i64 {workers}, {LINE}")
         copied = code.emit(f"mul i64 {code.emit(f'sub i64 {workers}, 1')}, {size}")
         copies = memory.taken(routine, code.emit(f"add i64 {heads}, {copied}"))
         absent = code.emit(f"icmp eq ptr {copies}, null")
@@ -211,7 +210,7 @@ class CopiedTargets:
         routine = Routine(f"void @{text.name}_copy(ptr %frame, i64 %low, i64 %high)", hot=False)
         levels = Levels(text, routine, "ret void")
         code, view = routine.code, levels.view
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         copies, workers = view.word(text.frame.stream(_COPIES), "ptr"), view.word(text.frame.stream(_WORKERS))
         places, (_, size) = _Places(routine, copies, workers), self._layout(levels)
         number = _taken(places)

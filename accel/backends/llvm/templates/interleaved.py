@@ -84,7 +84,7 @@ class InterleavedLoops:
         """`@<name>_interleaved(frame, low, high)`: some vectors of rows, of columns whose count has this number."""
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         levels, code = Levels(self._text, routine, "ret void"), routine.code
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         rows = _Rows(levels, self._found, self._lanes, self._found.counts[number])
         count = self._count(levels)
         vectors = code.parts(count, str(self._lanes))

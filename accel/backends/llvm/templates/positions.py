@@ -73,7 +73,7 @@ class PositionLoops:
         """`@<name>_positions(frame, low, high)`: some vectors of positions. Number 1 is for rows of one element."""
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         levels, code = Levels(self._text, routine, "ret void"), routine.code
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         writer, total = Writer(code, self._lanes), product_of_extents(levels, self._found.loops)
         low = code.emit(f"mul i64 %low, {self._lanes}")
         high = routine.least(code.emit(f"mul i64 %high, {self._lanes}"), total)

@@ -102,7 +102,7 @@ class RowsAtOnce:
         """`@<name>_row_groups(frame, low, high)`, or `@<name>_rows_alone`: some groups."""
         routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
         levels, rows, code = Levels(self._text, routine, "ret void"), self._rows, routine.code
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         extents = [levels.extent(loop) for loop in rows.loops]
         groups, last = code.parts(extents[-1], str(self._lanes)), code.emit(f"sub i64 {extents[-1]}, {self._lanes}")
         folds = _Group(levels, rows, self._lanes, self._accumulators, self._together)

@@ -60,9 +60,8 @@ class RowLoops:
         for loop in self._rows.loops:
             extent = levels.extent(loop)
             elements = code.emit(f"mul i64 {elements}, {extent}")
-            parts = code.emit(
-                f"mul i64 {parts}, {self._groups(levels, extent) if loop == self._rows.lanes else extent}"
-            )
+            some = code.parts(extent, str(self._group)) if loop == self._rows.lanes else extent
+            parts = code.emit(f"mul i64 {parts}, {some}")
         self._text.routines.append(self._routine())
         note_streaming(self._text, levels, elements, 1)
         launch(self._text, levels, f"@{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
@@ -84,17 +83,13 @@ class RowLoops:
         tiles = [Tile(levels, each, rows.lanes, [rows.fold], most) for each in rows.across]
         return _Folds(levels, rows, tiles, self._lanes, [self._text.records[s.name] for s in rows.lanes.states])
 
-    def _groups(self, levels: Levels, extent: str) -> str:
-        code = levels.routine.code
-        return code.emit(f"udiv i64 {code.emit(f'add i64 {extent}, {self._group - 1}')}, {self._group}")
-
     def _routine(self) -> Routine:
         """`@<name>_short_rows(frame, low, high)`: some of the groups of rows."""
         routine = Routine(f"void @{self._text.name}_short_rows(ptr %frame, i64 %low, i64 %high)")
         levels, rows, code = Levels(self._text, routine, "ret void"), self._rows, routine.code
-        leave_if_failed(levels)
+        leave_if_failed(levels.view)
         extents = [levels.extent(loop) for loop in rows.loops]
-        groups, length = self._groups(levels, extents[-1]), levels.extent(rows.fold)
+        groups, length = code.parts(extents[-1], str(self._group)), levels.extent(rows.fold)
         folds = self._folds(levels)
         with routine.count("%low", "%high") as number:
             *outer, group = code.indices(number, [*extents[:-1], groups])

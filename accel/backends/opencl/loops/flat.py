@@ -13,11 +13,11 @@ from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.writer import Writer
 from accel.errors import AccelInternalError
+from accel.ir.mentions import loops
 from accel.ir.nodes import For, Level, LoopDirection, Nest, Operand, Stream
 from accel.ir.positions import merging, needed_inside
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
-from accel.schedule.axes import loops
 from accel.schedule.nodes import Axis, Schedule
 from accel.support.dataclass import dataclass
 

@@ -18,8 +18,8 @@ from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.strips import ByStrips
 from accel.backends.opencl.loops.vectors import Vectors, width
+from accel.ir.mentions import loops
 from accel.ir.nodes import Stream
-from accel.schedule.axes import loops
 from accel.schedule.nodes import Line, Schedule
 from accel.schedule.splitting.inside import statements
 

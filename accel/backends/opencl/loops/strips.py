@@ -18,9 +18,9 @@ from accel.backends.opencl.loops.flat import Flat, flat, known, merged_where_pos
 from accel.backends.opencl.loops.maps import one_item_per_index
 from accel.ir import mentions
 from accel.ir.layouts import with_parts
+from accel.ir.mentions import loops
 from accel.ir.nodes import Nest
 from accel.labelled.array import Extent
-from accel.schedule.axes import loops
 from accel.schedule.gathers import gathers
 from accel.schedule.nodes import Margin, Schedule
 from accel.schedule.splitting.inside import statements

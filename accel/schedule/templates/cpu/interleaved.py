@@ -14,8 +14,8 @@ from math import prod
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.ir import flow, mentions
-from accel.ir.indices import Indices, arguments, extent_of
-from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.ir.indices import Indices, arguments
+from accel.ir.nodes import For, LoopBody, Nest, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.ir.positions import merging
 from accel.ir.work import element_work
 from accel.labelled import programs, rewrite, scalar
@@ -43,10 +43,13 @@ LONGEST_OF_ALL = 2 * LONGEST
 
 @dataclass(frozen=True, slots=True)
 class Interleaved:
-    """outer: the loops around that whose iterations are `lanes`, outermost first. columns: those inside. statements: those of
-    the innermost one. counts: how many columns there may be. rows: the arrays whose rows are as long as those of the nest.
-    divided: two loops stand for one of the nest, whose extent is said of that of the lanes; it has to be a multiple of that of
-    the columns."""
+    """How a nest runs with a row in each lane.
+
+    lanes: the loop over rows. outer: the loops around it, outermost first. columns: those inside. statements: those of the
+    innermost one. counts: how many columns there may be. rows: the arrays whose rows are as long as those of the nest. divided:
+    whether `lanes` and `columns` stand for one loop of the nest; then `lanes` has that loop's extent, a multiple
+    of the columns.
+    """
 
     outer: tuple[For, ...]
     lanes: For
@@ -66,7 +69,7 @@ def interleaved(nest: Nest) -> Interleaved | None:
     """The nest in lanes of rows, if it is a map that chooses by columns, or reads components of rows."""
     *_, innermost = mentions.levels(nest)
     statements = (*innermost.before, *innermost.after)
-    if any(True for _ in mentions.states(nest)) or element_work(statements, INSTRUCTIONS) > LONGEST:
+    if any(mentions.states(nest)) or element_work(statements, INSTRUCTIONS) > LONGEST:
         return None
     if not all(isinstance(s, OneToOne | Remap | Read | Write) and s.when is None for s in statements):
         return None
@@ -115,10 +118,10 @@ def _counts(known: Sequence[Extent], *, chosen: bool, repeated: bool) -> range |
 def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
     """The same of an innermost loop whose index is divided."""
     *around, _ = mentions.levels(nest)
-    loops = [level.loop for level in around if level.loop is not None]
+    loops = mentions.loops(nest)
     if not loops or any(level.before or level.after for level in around):
         return None
-    if not all(loop.direction is LoopDirection.UP and extent_of(loop) is not None for loop in loops):
+    if not all(loop.counts_up for loop in loops):
         return None
     *outer, loop = loops
     places = tuple([each.index for each in loops])

@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
-from accel.ir.nodes import For, Level, LoopDirection, OneToOne, Stream
-from accel.labelled.array import Extent
-from accel.labelled.scalar import Block, Compute, Constant, Function, Variable
+from accel.ir.nodes import For, Level, LoopDirection, OneToOne, Stream, is_known
+from accel.labelled.scalar import Block, Compute, Function, Variable
 from accel.labelled.scalar import Operand as ScalarOperand
 from accel.support.dataclass import dataclass
 
@@ -93,5 +92,5 @@ def _computed(
 
 
 def _extent(loop: For) -> ScalarOperand:
-    assert isinstance(loop.extent, Extent | Constant), "the extents of folds by columns are known at launch"
+    assert is_known(loop.extent), "the extents of folds by columns are known at launch"
     return loop.extent

@@ -7,8 +7,9 @@ and each of them meets the conditions at boundaries. As a map of its own the ste
 
 from __future__ import annotations
 
+from accel.ir.mentions import loops
 from accel.ir.nodes import Nest
-from accel.schedule.axes import carried, loops
+from accel.schedule.axes import carried
 from accel.schedule.splitting.inside import inside
 from accel.schedule.templates.gpu.kept_elements import by_packing
 from accel.schedule.templates.gpu.rewrite import Made

@@ -51,7 +51,7 @@ class Positions:
 def positions(nest: Nest) -> Positions | None:
     """How the nest runs over positions: a map of which some rows do not lie in memory one behind the other."""
     loops = flat_loops(nest)
-    if loops is None or loops[-1].body.loop is not None or any(True for _ in mentions.states(nest)):
+    if loops is None or loops[-1].body.loop is not None or any(mentions.states(nest)):
         return None
     statements = (*loops[-1].body.before, *loops[-1].body.after)
     if not all(isinstance(s, OneToOne | Remap | Read | Write | Within | OneToMaybe) for s in statements):

@@ -8,9 +8,9 @@ columns ask for the same values a work-item has a whole row.
 
 from __future__ import annotations
 
-from accel.ir.nodes import LoopDirection, Nest, Stream
+from accel.ir.mentions import loops
+from accel.ir.nodes import LoopDirection, Nest, is_known
 from accel.ir.positions import merging
-from accel.schedule.axes import loops
 from accel.schedule.legality import stands_alone
 from accel.schedule.nodes import Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, kind, named, original, split, subdivide
@@ -60,7 +60,7 @@ def is_plain_map(nest: Nest) -> bool:
     whole = flattened(original(nest), 0)
     if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP:
         return False
-    known = not any(isinstance(loop.extent, Stream) for loop in loops(nest))
+    known = all(is_known(loop.extent) for loop in loops(nest))
     return known and stands_alone(nest.body)
 
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from accel.ir import mentions
 from accel.ir.flow import needed, state_needs
+from accel.ir.mentions import loops
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Read, Scatter, State, Stream, Write
 from accel.ir.slices import needed_for
-from accel.schedule.axes import loops
 from accel.schedule.machine import WorkItems
 from accel.schedule.templates.gpu.rewrite import Change, Made, around, changed, extents, slice_for, with_outputs
 from accel.schedule.templates.gpu.segments import has_segments, segments

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from accel.ir.mentions import loops
 from accel.ir.nodes import For, Nest, State
-from accel.schedule.axes import loops
 from accel.schedule.legality import stands_alone
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template

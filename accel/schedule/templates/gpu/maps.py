@@ -8,12 +8,11 @@ wait for it: with one number to each, too few bytes are on their way, and the el
 from __future__ import annotations
 
 from accel.ir import mentions
-from accel.ir.mentions import function_statements
+from accel.ir.mentions import function_statements, loops
 from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Remap, Write
 from accel.ir.positions import accesses, merging
 from accel.labelled.array import Array
 from accel.labelled.scalar import While
-from accel.schedule.axes import loops
 from accel.schedule.legality import stands_alone
 from accel.schedule.nodes import Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, flip, kind, named, original, subdivide
@@ -46,7 +45,7 @@ MOST_ACROSS_BYTES = 24
 
 def few_elements(nest: Nest) -> Schedule | None:
     """A few neighbouring elements in each work-item, where what is written lies as the loops run."""
-    every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    every = mentions.loops(nest)
     whole = flattened(original(nest), 0)
     if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP or merging(nest, every, contiguous=True):
         return None

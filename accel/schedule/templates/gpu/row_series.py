@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from accel.ir.mentions import loops
 from accel.ir.nodes import Nest
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
-from accel.schedule.axes import loops
 from accel.schedule.legality import against_flattening, stands_alone
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Axis, Kind, Role, Schedule, Template

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel.ir import mentions
+from accel.ir.mentions import loops
 from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Remap, Stream
-from accel.schedule.axes import loops
 from accel.schedule.legality import is_repeatable, stands_alone
 from accel.schedule.machine import WorkItems, struct_bytes
 from accel.schedule.nodes import Carried, Kind, Parameter, Schedule, Template

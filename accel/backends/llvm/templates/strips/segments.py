@@ -14,7 +14,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Value
 from accel.backends.llvm.emit.writer import Writer
-from accel.backends.llvm.loops.chunks import chunk_of, nanoseconds, run_chunks
+from accel.backends.llvm.loops.chunks import chunk_of, leave_if_failed, nanoseconds, run_chunks
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
@@ -27,7 +27,7 @@ from accel.backends.llvm.templates.strips.windows import ONE_BY_ONE, VECTORS
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED, THREADS
+from accel.backends.llvm.text.words import THREADS
 from accel.backends.sites import EmptySite
 from accel.ir import flow
 from accel.ir.nodes import For, Read, Write
@@ -80,7 +80,7 @@ class SegmentStrips:
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory, code = Memory(view, writer, "ret void", None), routine.code
-        routine.leave(code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0"), "void")
+        leave_if_failed(view)
         heavy = iteration_work(self._text.nest) >= ONE_BY_ONE
         text = _Segments(self._columns, memory, writer, heavy=heavy, masks=self._masks)
         columns = writer.one(Streams(memory, {}).value(self._columns.lanes.extent))

@@ -14,8 +14,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.writer import Writer
-from accel.backends.llvm.loops.chunks import chunk_of, fold_in_chunks, run_chunks
-from accel.backends.llvm.loops.durations import ALONE
+from accel.backends.llvm.loops.chunks import fold_in_chunks, leave_if_failed, run_units
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.processor import REGISTER_BYTES
 from accel.backends.llvm.machine.target import host
@@ -26,7 +25,6 @@ from accel.backends.llvm.templates.strips.window_text import TOGETHER, WindowTex
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import For, Stream
 from accel.ir.work import element_work
 from accel.labelled.meaning.order import BLOCK
@@ -127,17 +125,7 @@ class WindowStrips:
         for loop in (*self._columns.outer, *self._columns.folds):
             extent = code.emit(f"sitofp i64 {levels.own_extent(loop)} to double")
             elements = code.emit(f"fmul double {elements}, {extent}")
-        time = self._text.duration.of(code, elements)
-        alone, several, after = routine.label(), routine.label(), routine.label()
-        routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), alone, several)
-        routine.place(alone)
-        code.line(f"call void {function}(ptr %frame, i64 0, i64 {units})")
-        routine.jump(after)
-        routine.place(several)
-        threads = routine.load("i64", levels.view.address(THREADS))
-        run_chunks(levels, function, units, chunk_of(routine, 1, units, time), threads, time)
-        routine.jump(after)
-        routine.place(after)
+        run_units(levels, function, units, self._text.duration.of(code, elements))
 
     def _number(self, levels: Levels) -> str:
         """Of the function: what loops fold as digits, if that is little; else 0, which serves all numbers of elements. Where
@@ -192,7 +180,7 @@ class WindowStrips:
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes, bends=True)
         memory = Memory(view, writer, "ret void", None)
         code, outer = routine.code, self._columns.outer
-        routine.leave(code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0"), "void")
+        leave_if_failed(view)
         text = WindowText(self._columns, memory, writer, counts, heavy=self._heavy, masks=masks)
         streams = Streams(memory, {})
         columns = writer.one(streams.value(self._columns.lanes.extent))

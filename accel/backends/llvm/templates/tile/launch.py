@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import FAILED, THREADS
+from accel.backends.llvm.text.words import THREADS
 from accel.ir.nodes import Stream
 from accel.schedule.templates.tile import Tile
 
@@ -98,8 +99,7 @@ def shared(name: str, function: str, frame: Frame) -> Routine:
     """`@<name>(frame, low, high)`, as the pool calls it: the function with the parameters, unless something failed."""
     routine = Routine(f"void @{name}(ptr %frame, i64 %low, i64 %high)", hot=False)
     code, view = routine.code, FrameView(routine, frame)
-    failed = routine.load("i64", view.address(FAILED))
-    routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "void")
+    leave_if_failed(view)
     words = code.emit(f"inttoptr i64 {view.stream(PARAMETERS)} to ptr")
     code.line(f"call void @{function}(ptr %frame, ptr {words}, i64 %low, i64 %high)")
     code.line("ret void")

@@ -35,9 +35,9 @@ from accel.backends.opencl.loops.gpu.walk import Lanes, begin, lanes, walk
 from accel.backends.opencl.loops.join import Held
 from accel.backends.opencl.loops.rows import Rows, inside
 from accel.ir.flow import made, needed
+from accel.ir.mentions import loops
 from accel.ir.nodes import Level, Stream
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.axes import loops
 from accel.schedule.nodes import Schedule
 from accel.support.dataclass import dataclass
 
