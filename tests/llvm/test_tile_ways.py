@@ -13,7 +13,7 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.processor import Processor, known_processor
 from accel.backends.llvm.templates.tile.layout import host_layout
 from accel.backends.llvm.templates.tile.small.blocks import Columns
-from accel.backends.llvm.templates.tile.ways.choice import LEAST, TiledNest, Way, ways
+from accel.backends.llvm.templates.tile.ways.choice import LEAST, OF_FOLD, TiledNest, Way, ways
 from accel.backends.llvm.templates.tile.ways.conditions import (
     Adjacent,
     All,
@@ -96,7 +96,7 @@ def said(function: Callable[..., Rows], dtype: str, shape: tuple[int, int, int])
     """The function that is to be compiled for rows, elements and columns, and its number; empty for rows."""
     rows, count, columns = shape
     extents = {Extent.ROWS: rows, Extent.COLUMNS: columns, Extent.ELEMENTS: count}
-    if rows * count * columns < LEAST:
+    if rows * columns * (count + OF_FOLD) < LEAST:
         return ""
     for way in of(function, dtype):
         if holds(way.condition, extents):

@@ -70,6 +70,12 @@ def extents(levels: Levels, tile: Tile) -> tuple[str, str, str]:
     return rows, columns, count
 
 
+def folds(levels: Levels, tile: Tile) -> str:
+    """How many there are: a double."""
+    loops = (*tile.batch, tile.rows.loop, tile.columns.loop)
+    return product(levels.routine.code, [levels.own_extent(loop) for loop in loops])
+
+
 def steps(levels: Levels, tile: Tile) -> str:
     """Of all folds: a double."""
     around = [levels.own_extent(loop) for loop in tile.batch]

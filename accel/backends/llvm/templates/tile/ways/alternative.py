@@ -11,7 +11,7 @@ from typing import assert_never
 
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.templates.tile.launch import PARAMETERS, extents, steps
+from accel.backends.llvm.templates.tile.launch import PARAMETERS, extents, folds, steps
 from accel.backends.llvm.templates.tile.layout import Layout, host_layout
 from accel.backends.llvm.templates.tile.packed_nests.memory import NO_MEMORY
 from accel.backends.llvm.templates.tile.packed_nests.packed import Packed
@@ -22,6 +22,7 @@ from accel.backends.llvm.templates.tile.ways.along import along
 from accel.backends.llvm.templates.tile.ways.choice import (
     FIRST,
     LEAST,
+    OF_FOLD,
     Code,
     TiledNest,
     Way,
@@ -62,7 +63,10 @@ class Tiles:
 
     def applies(self, levels: Levels) -> str:
         """There is enough to do."""
-        return levels.routine.code.emit(f"fcmp oge double {steps(levels, self._tile)}, {self._least:e}")
+        code = levels.routine.code
+        besides = code.emit(f"fmul double {folds(levels, self._tile)}, {OF_FOLD:e}")
+        whole = code.emit(f"fadd double {steps(levels, self._tile)}, {besides}")
+        return code.emit(f"fcmp oge double {whole}, {self._least:e}")
 
     def run(self, levels: Levels) -> str:
         """Finds the way, and calls its function. If there is none, or no memory for what it packs, rows run."""
