@@ -44,6 +44,13 @@ FAULTS = (
         (_MEASURE,),
     ),
     Fault(
+        "times of other files of accel count",
+        "backends/measure/kept.py",
+        'f"{own_files()}\\n{backend.name}',
+        'f"{backend.name}',
+        (f"{_MEASURE}::test_other_files_of_accel_measure_again",),
+    ),
+    Fault(
         "another processor's times count",
         "backends/measure/kept.py",
         "\\n{backend.processor}\\n",

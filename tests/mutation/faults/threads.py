@@ -53,6 +53,13 @@ FAULTS = (
         (_TARGETS,),
     ),
     Fault(
+        "a worker says that it is done before what it has stored past the caches is seen",
+        "backends/llvm/threads/worker_text.py",
+        "  {fence}\n",
+        "",
+        ("tests/llvm/test_rows_from_lines.py::test_other_threads_see_what_went_past_the_caches",),
+    ),
+    Fault(
         "without a pool the last chunk is as long as others",
         "backends/llvm/threads/run_text.py",
         "%high = select i1 %short, i64 %top, i64 %n",
