@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
@@ -30,7 +29,7 @@ from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.calling import kept_programs
 from accel.calling.annotations import NOT_GIVEN, contradiction, demand_of_result, demands, function_of_arrays, refused
-from accel.calling.direct import Ways, kinds_of, ways_under, with_arrays
+from accel.calling.direct import General, Kind, Ways, kinds_of, ways_under, with_arrays
 from accel.calling.forms import Shaped, nodes_of
 from accel.calling.specialised import Specialised
 from accel.device_array import DeviceArray
@@ -173,18 +172,6 @@ def _keep(key: Key, settings: Settings, inputs: tuple[int, ...], made: Built) ->
         kept_programs.keep(key, settings, inputs, made.executable.code)
 
 
-class _General:
-    """A function for arguments of any kind, as the end of a chain. It does not keep the function alive that the chain is of."""
-
-    def __init__(self, function: RunN[P, R]) -> None:
-        self._function = weakref.ref(function)
-
-    def __call__(self, *arguments: object) -> object:
-        function = self._function()
-        assert function is not None, "a function is called that is gone: a bug in accel"
-        return function._general(*arguments)
-
-
 def _host(argument: object) -> Use:
     """An argument as `use` takes it."""
     node = use(argument).node
@@ -240,15 +227,18 @@ class RunN(Generic[P, R]):
         # The usual call: plain arrays of kinds that came before, under the same settings. What else it may be the functions of
         # the chain find out, which end with `_general`.
         ways = self._ways
-        if ways and not kwargs and ways[0].settings is setting.innermost():
-            return ways[0].chain(*args)  # type: ignore[return-value]  # R by construction
+        if ways and ways[0].settings is setting.innermost():
+            if not kwargs:
+                return ways[0].chain(*args)  # type: ignore[return-value]  # R by construction
+            if len(kwargs) == 1 and "out" in kwargs and ways[0].write(args, kwargs["out"]):
+                return kwargs["out"]  # type: ignore[no-any-return]  # as the overloads say
         if kwargs.keys() == {"keep"}:
             return self._general(*args, keep=bool(kwargs["keep"]))  # type: ignore[return-value]  # as the overloads say
         if kwargs:
             load("accel.calling.donations")
             from accel.calling.donations import called
 
-            return called(self, self.donating, self.into, args, **kwargs)  # type: ignore[return-value]  # R by construction
+            return called(self, args, **kwargs)  # type: ignore[return-value]  # R by construction
         return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
 
     def donating(
@@ -275,12 +265,24 @@ class RunN(Generic[P, R]):
         from accel.calling.outputs import share
 
         hosts, found, settings = self._prepared(args)
+        self._ways_now().remember(kinds_of(args), found, settings)
         given = [*_leaves(hosts), *found.constants]
         on_device = any(isinstance(part, DeviceArray) for part in flatten(args))
         # Rooms in which something lies that is read, as what `memoryview(room)` gives, are written when all is computed.
         if on_device or settings.sizes == "actual" or share(rooms, given):
             return self._general(*args)
         return found.into(given, rooms, out)
+
+    def quick(self, args: Sequence[object]) -> tuple[Ways, tuple[Kind, ...]] | None:
+        """The short ways under the settings in force, and the arguments' kinds, which have one; None if they have none."""
+        kinds, ways = kinds_of(args), self._ways_now()
+        return None if kinds is None or ways.find(kinds) is None else (ways, kinds)
+
+    def _ways_now(self) -> Ways:
+        """The short ways under the settings in force."""
+        now = setting.innermost()
+        self._ways = ways_under(now, self._ways, setting.may_be_kept(now), lambda: General(self._general))
+        return self._ways[0]
 
     def _prepared(self, args: Sequence[object]) -> tuple[list[Use], Specialised, Settings]:
         """The arguments as `use` takes them, and what runs them under the settings in force."""
@@ -310,9 +312,7 @@ class RunN(Generic[P, R]):
         if arrays is not None:
             return self(*arrays)  # type: ignore[call-overload]  # arguments of any kind, as they came
         kinds = None if keep else kinds_of(args)
-        now = setting.innermost()
-        self._ways = under = ways_under(now, self._ways, setting.may_be_kept(now), lambda: _General(self))
-        ways = under[0]
+        ways = self._ways_now()
         known = None if kinds is None else ways.find(kinds)
         if kinds is not None and known is not None:
             leaves = [leaf for argument in args for leaf in leaves_of(argument)]
@@ -328,8 +328,7 @@ class RunN(Generic[P, R]):
             found = Specialised(executable, found.built, found.constants, found.result, found.where)
         if keep or any(isinstance(part, DeviceArray) for part in flatten(args)):
             return found.keep(data, settings.backend)
-        if kinds is not None and settings.sizes != "actual":
-            ways.remember(kinds, found)
+        ways.remember(kinds, found, settings)
         return found.run(data)
 
     def _check(self, types: Sequence[ArrayType]) -> None:

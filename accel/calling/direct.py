@@ -8,6 +8,7 @@ with gaps, byte-swapped arrays, and programs that have no compiled call.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union, assert_never
 
@@ -32,6 +33,8 @@ from accel.structure import Nested
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
     from accel.backends.protocol import HostArray
+    from accel.calling.writing import Writing
+    from accel.settings import Settings
 
 Kind: TypeAlias = Union[tuple[np.dtype[np.generic], int], tuple["Kind", ...]]
 """An array's dtype and rank, or those of a tuple's."""
@@ -67,6 +70,20 @@ def with_arrays(arguments: Sequence[object]) -> list[object] | None:
     return None
 
 
+class General:
+    """A method that takes arguments of any kind, as the end of a chain. It does not keep alive what the method is of, which has
+    the chain."""
+
+    def __init__(self, method: Callable[..., object]) -> None:
+        self._method = weakref.WeakMethod(method)
+
+    def __call__(self, *arguments: object) -> object:
+        """What the method gives."""
+        method = self._method()
+        assert method is not None, "a function is called that is gone: a bug in accel"
+        return method(*arguments)
+
+
 class Ways:
     """The short ways of one function under some settings."""
 
@@ -79,21 +96,32 @@ class Ways:
         self.lasting = lasting
         self.chain = general
         self._general = general
-        self._known: dict[tuple[Kind, ...], Specialised] = {}
+        self.known: dict[tuple[Kind, ...], Specialised] = {}
         self._direct: dict[tuple[Kind, ...], _Short | None] = {}
         """What came twice: the executable with its constants, if there is a short way to it."""
+        self.writing: dict[tuple[Kind, ...], Writing] = {}
+        """Of calls with arrays for their results (`writing.py`)."""
         self._spread: set[object] = set()
         """What made functions of the chain for arrays without rows of adjacent elements."""
 
     def find(self, kinds: tuple[Kind, ...]) -> Specialised | None:
         """What was run for arguments of these kinds."""
-        return self._known.get(kinds)
+        return self.known.get(kinds)
 
-    def remember(self, kinds: tuple[Kind, ...], found: Specialised) -> None:
-        """This is run for arguments of these kinds."""
-        if len(self._known) >= _MOST:
-            self._known, self._direct, self._spread, self.chain = {}, {}, set(), self._general
-        self._known[kinds] = found
+    def remember(self, kinds: tuple[Kind, ...] | None, found: Specialised, settings: Settings) -> None:
+        """This is run for arguments of these kinds, if they have some, and of any sizes."""
+        if kinds is None or kinds in self.known or settings.sizes == "actual":
+            return
+        if len(self.known) >= _MOST:
+            self.known, self._direct, self._spread, self.chain = {}, {}, set(), self._general
+            self.writing = {}
+        self.known[kinds] = found
+
+    def write(self, arguments: Sequence[object], out: object) -> bool:
+        """Runs the program, and has its results in `out`, if that is known of arguments of these kinds: see `Writing.write`."""
+        kinds = kinds_of(arguments)
+        writing = None if kinds is None else self.writing.get(kinds)
+        return writing is not None and writing.write(self.chain, arguments, out)
 
     def shorten(self, kinds: tuple[Kind, ...], found: Specialised, arguments: Sequence[Leaf]) -> None:
         """Arrays of these kinds, which came before, get a function of their own, where the program has one.

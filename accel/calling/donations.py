@@ -8,14 +8,16 @@ the same and nothing can fail any more. Elsewhere, and on other backends, a dona
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.backends.llvm.machine.blocks_text import PAGE
+from accel.calling.direct import Kind, Ways
 from accel.calling.outputs import checked, rooms, share, stored
+from accel.calling.writing import Writing
 from accel.errors import AccelTypeError, AccelValueError, here
 from accel.structure import flatten
 
@@ -23,10 +25,28 @@ Require: TypeAlias = Callable[[Sequence[HostArray]], None]
 """Raises what is wrong with arrays that a function holds."""
 
 
+class Function(Protocol):
+    """A function over arrays, as `RunN` is one."""
+
+    def __call__(self, *arguments: Any) -> object:  # as the types of its parameters say
+        """Call it."""
+        ...
+
+    def donating(self, args: Sequence[object], numbers: Sequence[int], require: Require, /) -> object:
+        """Call it; arguments of these numbers may be taken, once `require` has judged what it holds."""
+        ...
+
+    def into(self, args: Sequence[object], rooms: Sequence[HostArray], out: object, /) -> object:
+        """Call it; results may be written to the arrays, which `out` consists of."""
+        ...
+
+    def quick(self, args: Sequence[object], /) -> tuple[Ways, tuple[Kind, ...]] | None:
+        """Its short ways, and the kinds of the arguments, if such came before."""
+        ...
+
+
 def called(
-    function: Callable[..., object],
-    donating: Callable[[Sequence[object], Sequence[int], Require], object],
-    into: Callable[[Sequence[object], Sequence[HostArray], object], object],
+    function: Function,
     arguments: Sequence[object],
     /,
     out: object = None,
@@ -35,8 +55,6 @@ def called(
 ) -> object:
     """Call a compiled function with arrays for its results, with arguments whose memory these may take, or both.
 
-    `donating` calls it with arguments of these numbers to be taken, once `require` has judged what it holds, and `into` with
-    the arrays in `out`, to which results may be written.
     `out`: see `outputs.py`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with
     memory of its own, or a result of accel's, and shares it with no other array of the call. After the call nothing is known
     of its elements: it may share memory with a result, and be written to with that. Raises `AccelTypeError`,
@@ -54,6 +72,9 @@ def called(
         names = "it takes `out` and `donate`, or `keep` alone"
         raise AccelTypeError(f"a compiled function takes its arrays by position; by name {names}", here())
     if out is not None:
+        if (known := function.quick(arguments)) is not None:
+            ways, kinds = known
+            ways.writing[kinds] = Writing(ways.known[kinds])
         checked(out, arguments)
     numbers = _numbers(donate, len(arguments))
     given = [_suitable(arguments[number], number) for number in numbers]
@@ -65,9 +86,9 @@ def called(
                 raise _shared(number, "an array that the function holds")
 
     if numbers:
-        results = donating(arguments, numbers, require)
+        results = function.donating(arguments, numbers, require)
     elif out is not None and (given_rooms := rooms(out)):
-        results = into(arguments, given_rooms, out)
+        results = function.into(arguments, given_rooms, out)
     else:
         results = function(*arguments)
     return results if out is None else stored(results, out)

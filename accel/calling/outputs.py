@@ -2,9 +2,9 @@
 
 Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. On `llvm`
 large results are written there where the last loops of a program make them all, in which nothing can fail any more, and the
-arrays are C-contiguous; others are computed in memory of accel's own and copied, which costs a pass over them. Everything is
-checked before the first element is written, so that an array keeps what it held if anything is wrong; but an interrupt or a
-lack of memory may leave it written in part.
+arrays are C-contiguous; others are computed in memory of accel's own and copied, which costs a pass over them. (Small ones are,
+too, once many were copied: see `writing.py`, which is asked first.) Everything is checked before the first element is written,
+so that an array keeps what it held if anything is wrong; but an interrupt or a lack of memory may leave it written in part.
 
 >>> import accel as A, numpy as np
 >>> double, room = A.runN(lambda xs: A.map(lambda x: x * 2, xs)), np.empty(3, np.int64)

@@ -47,11 +47,19 @@ class Specialised:
 
     def into(self, arguments: Sequence[Leaf], rooms: Sequence[HostArray], out: object) -> object:
         """The same; results may be written to these arrays, which `out` consists of, if it is nested as they are."""
-        built = self.built().executable
-        into = built.into(len(rooms)) if isinstance(built, Direct) else None
+        into = self.writing(len(rooms))
         if into is None or not self.result.is_nested_as(out):
             return self.run(arguments)
-        return self.result.assemble(self._run(fetched_results, into, [*arguments, *rooms]))
+        return self.written(into, [*arguments, *rooms])
+
+    def writing(self, count: int) -> Executable | None:
+        """What may write so many results to arrays of the caller's: see `Direct.into`."""
+        built = self.built().executable
+        return built.into(count) if isinstance(built, Direct) else None
+
+    def written(self, into: Executable, arguments: Sequence[Leaf]) -> object:
+        """Run what `writing` gave, on all its arrays."""
+        return self.result.assemble(self._run(fetched_results, into, arguments))
 
     def keep(self, arguments: Sequence[Leaf], place: str) -> object:
         """The same, but the results stay on the device of the backend of that name."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.calling import outputs
+from accel.calling import outputs, writing
 from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
@@ -86,12 +86,16 @@ READ_ONLY.flags.writeable = False
         ((np.empty(6, np.float32),), A.AccelTypeError, "out must be one array, as the result is, got"),
     ],
 )
+@pytest.mark.parametrize("calls", [0, 1, 4])
 def test_what_cannot_be_written_is_said_and_nothing_is_written(
-    out: Any, error: type[A.AccelError], message: str
+    out: Any, error: type[A.AccelError], message: str, calls: int
 ) -> None:
-    before = np.array(out, copy=True)
+    """The first call says so, and one that comes after others."""
+    before, function = np.array(out, copy=True), untyped.runN(doubled)
+    for _ in range(calls):
+        function(XS, out=np.empty(6, np.float32))
     with pytest.raises(error, match=message) as raised:
-        untyped.runN(doubled)(XS, out=out)
+        function(XS, out=out)
     assert "test_outputs.py" in str(raised.value)
     assert np.array(out).tobytes() == before.tobytes()
 
@@ -181,12 +185,40 @@ def test_nothing_is_written_where_a_second_shape_is_wrong() -> None:
     assert all((room == 7).all() for room in rooms)
 
 
-def test_nothing_is_written_where_a_check_fails() -> None:
+@pytest.mark.parametrize("calls", [0, 1, 4])
+def test_nothing_is_written_where_a_check_fails(calls: int) -> None:
     function: Any = untyped.runN(lambda i, xs: A.map(lambda x: x + 1, A.gather(i, xs)))
-    room = np.full(6, 7, np.float32)
-    with pytest.raises(A.AccelIndexError):
+    room = np.empty(6, np.float32)
+    for _ in range(calls):
+        function(np.arange(6), XS, out=room)
+    room[:] = 7
+    with pytest.raises(A.AccelIndexError, match=r"test_outputs\.py"):
         function(np.array([0, 1, 2, 3, 4, 6]), XS, out=room)
     assert (room == 7).all()
+
+
+def test_small_results_are_written_there_once_many_were_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "LARGE", 1 << 20)
+    monkeypatch.setattr(writing, "COPIED", 24)
+    function, room = untyped.runN(doubled), np.empty(6, np.float32)
+    for _ in range(4):
+        function(XS, out=room)
+    monkeypatch.setattr(np, "copyto", None)
+    for factor in (1, 3):
+        assert same(function(XS * factor, out=room), XS * factor * 2)
+
+
+def test_calls_of_other_kinds_in_turn() -> None:
+    function: Any = untyped.runN(lambda xs, ys: (A.zipWith(A.add, xs, ys), A.sum(xs)))
+    for _ in range(4):
+        for kind in (np.float32, np.int64, np.complex64):
+            xs: Any = np.arange(5).astype(kind)
+            ys: Any = np.arange(10).astype(kind)[::2]
+            rooms = np.empty(5, kind), np.empty((), kind)
+            assert function(xs, ys, out=rooms) is rooms
+            assert same(rooms, (xs + ys, xs.sum()))
+            with A.using(backend="interpreter"):
+                assert same(function(xs, ys, out=like(rooms)), rooms)
 
 
 def test_an_array_that_the_function_holds_may_be_written_at_last() -> None:

@@ -234,8 +234,8 @@ FAULTS = (
     Fault(
         "a compiled function ignores the settings around it",
         "execution.py",
-        "if ways and not kwargs and ways[0].settings is setting.innermost():",
-        "if ways and not kwargs:",
+        "if ways and ways[0].settings is setting.innermost():",
+        "if ways:",
         (_RUN, _SETTINGS, "tests/run/test_direct.py", "tests/run/test_kept_code.py"),
     ),
     Fault(
@@ -348,6 +348,13 @@ FAULTS = (
         "calling/outputs.py",
         "if share([array], flatten(argument)):",
         "if share([array], [argument]):",
+        (_OUTPUTS,),
+    ),
+    Fault(
+        "later calls write to arrays that they read",
+        "calling/writing.py",
+        "or np.may_share_memory(room, other)",
+        "or False",
         (_OUTPUTS,),
     ),
     Fault(
