@@ -52,6 +52,9 @@ def argument(kind: Any) -> Any:
         return A.use(host(*get_args(get_args(kind)[0])))
     if get_origin(kind) is A.Exp:
         return A.the(A.use(host(tuple[()], get_args(kind)[0])))
+    alias = get_origin(kind)
+    if hasattr(alias, "__value__"):  # NDArray, where Python has a statement for such aliases
+        kind = alias.__value__[get_args(kind)]
     shape, dtype = get_args(kind)  # an ndarray
     return np.ones((4,) * (1 if Ellipsis in get_args(shape) else len(get_args(shape))), get_args(dtype)[0])
 
