@@ -53,9 +53,10 @@ def argument(kind: Any) -> Any:
     if get_origin(kind) is A.Exp:
         return A.the(A.use(host(tuple[()], get_args(kind)[0])))
     alias = get_origin(kind)
-    if hasattr(alias, "__value__"):  # NDArray, where Python has a statement for such aliases
+    if hasattr(alias, "__value__"):  # NumPy's alias where Python has a statement for these, as that of any shape
         kind = alias.__value__[get_args(kind)]
     shape, dtype = get_args(kind)  # an ndarray
+    shape = getattr(shape, "__value__", shape)
     return np.ones((4,) * (1 if Ellipsis in get_args(shape) else len(get_args(shape))), get_args(dtype)[0])
 
 
