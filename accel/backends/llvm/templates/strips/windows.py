@@ -40,8 +40,8 @@ ONE_BY_ONE = 24
 """Instructions of an iteration from which on vectors, and lanes of the order, are computed one by one: to gain there is little,
 and the code is written for each."""
 
-MANY, MUCH = 256, 2048
-"""Results for which this code is compiled, or elements that are folded in all: of fewer, rows take some microseconds."""
+MANY, MUCH = 96, 2048
+"""Results for which this code is compiled, or elements that are folded in all: of fewer, rows take about a microsecond."""
 
 MOST = 1 << 16
 """Elements of one result, where several loops fold up to a block each: a strip of results should not take long."""
