@@ -114,3 +114,22 @@ def test_what_is_only_a_result_is_not_read() -> None:
     program = lowered(lambda xs: A.map(lambda x: x + 1, xs), np.ones(5)).loops
     assert set(program.results).isdisjoint(mentions.read(program))
     assert {leaf for parameter in program.parameters for leaf in parameter} <= mentions.read(program)
+
+
+@pytest.mark.llvm
+def test_phases_of_several_widths_store_whole_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored past the caches is aligned for the widest phase, or the process ends."""
+    compile_for(monkeypatch, processor(cached_bytes=1))
+
+    def packed(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.int8]]:
+        def parts(q: A.Exp[np.int64]) -> A.Exp[np.int8]:
+            quotient = A.cast(A.constant(7.0) // A.cast(q + 1, np.float64), np.int8)
+            shifted = A.shiftR(A.constant(5, np.int8), q)
+            return quotient ^ (shifted * A.cond(q > 3, A.cast(q, np.int8), A.constant(8, np.int8)))
+
+        return A.map(parts, A.searchsorted(A.sort(xs), xs))
+
+    for count in (64, 65, 700, 4001):
+        xs = np.random.default_rng(count).random(count)
+        built = packed(A.use(xs))
+        assert A.run(built, backend="llvm").tobytes() == A.run(built, backend="interpreter").tobytes()

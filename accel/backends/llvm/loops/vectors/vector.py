@@ -61,9 +61,9 @@ class Vectors:
         widths = {lanes for each in phases for lanes in (each.lanes, *narrower(each.lanes))}
         self._writers = {lanes: Writer(self.routine.code, lanes, bends=plan.inside is None) for lanes in widths}
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
-        writer = Writer(self.routine.code, plan.lanes)
-        self._memory = outer.with_writer(writer)
-        self._choice = Stores(self._memory, writer)
+        self._memory = outer.with_writer(Writer(self.routine.code, plan.lanes))
+        # Phases may have wider vectors than the loop: what is aligned for the widest is so for all.
+        self._choice = Stores(self._memory, Writer(self.routine.code, max(plan.lanes, *widths)))
         self._stores: dict[Array, RowStores] = {}
         self._makes_lines = len(phases) == 1 and plan.inside is None and plan.cut is None
         self._long = LONG_ROW * plan.lanes
