@@ -230,8 +230,8 @@ class RunN(Generic[P, R]):
         if ways and ways[0].settings is setting.innermost():
             if not kwargs:
                 return ways[0].chain(*args)  # type: ignore[return-value]  # R by construction
-            if len(kwargs) == 1 and "out" in kwargs and ways[0].write(args, kwargs["out"]):
-                return kwargs["out"]  # type: ignore[no-any-return]  # as the overloads say
+            if len(kwargs) == 1 and (found := ways[0].given(args, **kwargs)) is not None:
+                return found[0]  # type: ignore[return-value]  # R by construction
         if kwargs.keys() == {"keep"}:
             return self._general(*args, keep=bool(kwargs["keep"]))  # type: ignore[return-value]  # as the overloads say
         if kwargs:
@@ -251,6 +251,7 @@ class RunN(Generic[P, R]):
         from accel.calling.outputs import share  # `donations` has loaded it
 
         hosts, found, settings = self._prepared(args)
+        self._ways_now().remember(kinds_of(args), found, settings)
         require([constant for constant in found.constants if isinstance(constant, np.ndarray)])
         if settings.sizes == "actual":
             return self._general(*args)

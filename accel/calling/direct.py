@@ -33,7 +33,7 @@ from accel.structure import Nested
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
     from accel.backends.protocol import HostArray
-    from accel.calling.writing import Writing
+    from accel.calling.writing import Taking, Writing
     from accel.settings import Settings
 
 Kind: TypeAlias = Union[tuple[np.dtype[np.generic], int], tuple["Kind", ...]]
@@ -101,6 +101,8 @@ class Ways:
         """What came twice: the executable with its constants, if there is a short way to it."""
         self.writing: dict[tuple[Kind, ...], Writing] = {}
         """Of calls with arrays for their results (`writing.py`)."""
+        self.taking: dict[tuple[tuple[Kind, ...], tuple[int, ...]], Taking] = {}
+        """Of calls whose results may take the memory of arguments with some numbers."""
         self._spread: set[object] = set()
         """What made functions of the chain for arrays without rows of adjacent elements."""
 
@@ -114,14 +116,26 @@ class Ways:
             return
         if len(self.known) >= _MOST:
             self.known, self._direct, self._spread, self.chain = {}, {}, set(), self._general
-            self.writing = {}
+            self.writing, self.taking = {}, {}
         self.known[kinds] = found
 
-    def write(self, arguments: Sequence[object], out: object) -> bool:
-        """Runs the program, and has its results in `out`, if that is known of arguments of these kinds: see `Writing.write`."""
+    def given(
+        self, arguments: Sequence[object], out: object = None, donate: object = None, **_others: object
+    ) -> tuple[object] | None:
+        """The results in a tuple, of a call with `out` or `donate` (`writing.py`).
+
+        None if no such call came before, with arguments of these kinds, or something is not as usual: then nothing is done.
+        """
         kinds = kinds_of(arguments)
-        writing = None if kinds is None else self.writing.get(kinds)
-        return writing is not None and writing.write(self.chain, arguments, out)
+        if kinds is None:
+            return None
+        if out is not None:
+            writing = self.writing.get(kinds)
+            return (out,) if writing is not None and writing.write(self.chain, arguments, out) else None
+        if type(donate) is not tuple or not all(type(number) is int for number in donate):
+            return None
+        taking = self.taking.get((kinds, donate))
+        return None if taking is None else taking.take(arguments)
 
     def shorten(self, kinds: tuple[Kind, ...], found: Specialised, arguments: Sequence[Leaf]) -> None:
         """Arrays of these kinds, which came before, get a function of their own, where the program has one.

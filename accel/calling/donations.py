@@ -14,10 +14,9 @@ import numpy as np
 
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
-from accel.backends.llvm.machine.blocks_text import PAGE
 from accel.calling.direct import Kind, Ways
 from accel.calling.outputs import checked, rooms, share, stored
-from accel.calling.writing import Writing
+from accel.calling.writing import Taking, Writing, has_own_memory
 from accel.errors import AccelTypeError, AccelValueError, here
 from accel.structure import flatten
 
@@ -72,11 +71,14 @@ def called(
         names = "it takes `out` and `donate`, or `keep` alone"
         raise AccelTypeError(f"a compiled function takes its arrays by position; by name {names}", here())
     if out is not None:
-        if (known := function.quick(arguments)) is not None:
-            ways, kinds = known
-            ways.writing[kinds] = Writing(ways.known[kinds])
         checked(out, arguments)
     numbers = _numbers(donate, len(arguments))
+    if (known := function.quick(arguments)) is not None:  # later calls are asked for there first
+        ways, kinds = known
+        if numbers:
+            ways.taking[kinds, tuple(numbers)] = Taking(ways.known[kinds], numbers)
+        else:
+            ways.writing[kinds] = Writing(ways.known[kinds])
     given = [_suitable(arguments[number], number) for number in numbers]
     _require_own_memory(given, numbers, arguments)
 
@@ -127,20 +129,12 @@ def _suitable(argument: object, number: int) -> HostArray:
     if not (argument.flags.c_contiguous and argument.flags.aligned):
         message = f"donated argument {number} is not C-contiguous and aligned"
         raise AccelValueError(message, here(), hint="do not donate it, or donate a copy")
-    if not (argument.flags.owndata or _is_result(argument)):
+    if not has_own_memory(argument):
         message = f"donated argument {number} lies in the memory of something else"
         raise AccelValueError(
             message, here(), hint="do not donate it, or donate a copy: what else lies there would change"
         )
     return argument
-
-
-def _is_result(array: HostArray) -> bool:
-    """Whether an array may be a result of accel's: it is as large as its base, or begins within the first page of bytes."""
-    base = array.base
-    if type(base) is not np.ndarray or not base.flags.owndata:
-        return False
-    return base.nbytes == array.nbytes or (base.dtype == np.uint8 and array.ctypes.data - base.ctypes.data < PAGE)
 
 
 def _shared(number: int, other: str) -> AccelValueError:

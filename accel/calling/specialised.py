@@ -38,10 +38,11 @@ class Specialised:
 
         `given`: which arguments' memory results may take.
         """
-        executable = (self._taking(given) if given else None) or self.executable
+        executable = (self.taking(given) if given else None) or self.executable
         return self.result.assemble(self._run(fetched_results, executable, arguments))
 
-    def _taking(self, given: frozenset[int]) -> Executable | None:
+    def taking(self, given: frozenset[int]) -> Executable | None:
+        """What may take the memory of arguments with these numbers: see `Direct.taking`."""
         built = self.built().executable
         return built.taking(given) if isinstance(built, Direct) else None
 

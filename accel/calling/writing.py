@@ -1,4 +1,4 @@
-"""Calls of a `runN` function with `out`, of arguments of kinds that came before: the fewest steps to its kernels.
+"""Calls of a `runN` function with `out` or `donate`, of arguments of kinds that came before: the fewest steps to its kernels.
 
 What is not as usual, and what is wrong, the long way finds out (`donations.py`): it begins again.
 """
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accel.ast.combinators.host.arrays import leaves_of
+from accel.backends.llvm.machine.blocks_text import PAGE
 from accel.calling import outputs
 from accel.calling.specialised import Specialised
 from accel.support import waiting
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
-    from accel.backends.protocol import HostArray
+    from accel.backends.protocol import Executable, HostArray
 
 COPIED = 1 << 24
 """Bytes that are copied into arrays of less than `outputs.LARGE` before a call is compiled that writes there, which takes as
@@ -69,6 +70,47 @@ class Writing:
                 if type(other) is not np.ndarray or np.may_share_memory(room, other):
                     return None
         return size
+
+
+class Taking:
+    """Calls of a function with arguments of some kinds, of which results may take the memory of those with some numbers."""
+
+    def __init__(self, found: Specialised, numbers: Sequence[int]) -> None:
+        self._found = found
+        self._numbers = frozenset(numbers)
+        self._held = [constant for constant in found.constants if isinstance(constant, np.ndarray)]
+        self._executable: list[Executable] = []
+
+    def take(self, arguments: Sequence[object]) -> tuple[object] | None:
+        """The results, in a tuple, if donated arguments are plain arrays in memory of their own, apart from all else that the
+        program reads; None if not all is as usual: nothing is done then. Raises what the program raises."""
+        for number in self._numbers:
+            given = arguments[number]
+            if type(given) is not np.ndarray or not given.flags.carray or not has_own_memory(given):
+                return None
+            for other in (*arguments[:number], *arguments[number + 1 :], *self._held):
+                if type(other) is not np.ndarray or np.may_share_memory(given, other):
+                    return None
+        leaves: list[Leaf] = []
+        for argument in arguments:
+            (leaf, *more) = leaves_of(argument)
+            if leaf is not argument or more:  # complex numbers and what was converted
+                return None
+            leaves.append(leaf)
+        if not self._executable:
+            self._executable.append(self._found.taking(self._numbers) or self._found.executable)
+        return (self._found.written(self._executable[0], [*leaves, *self._found.constants]),)
+
+
+def has_own_memory(array: HostArray) -> bool:
+    """Whether an array has memory of its own, or may be a result of accel's: it is as large as its base, or begins within the
+    first page of bytes."""
+    base = array.base
+    if array.flags.owndata:
+        return True
+    if type(base) is not np.ndarray or not base.flags.owndata:
+        return False
+    return base.nbytes == array.nbytes or (base.dtype == np.uint8 and array.ctypes.data - base.ctypes.data < PAGE)
 
 
 def _store(results: object, out: object) -> None:

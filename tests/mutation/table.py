@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tests.mutation.fault import Fault
 from tests.mutation.faults import (
+    callers,
     clustering,
     execution,
     explanation,
@@ -49,7 +50,7 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     ),
     "templates": (*templates.FAULTS, *windows.FAULTS),
     "opencl": (*opencl.FAULTS, *gpu.FAULTS),
-    "execution": execution.FAULTS,
+    "execution": (*execution.FAULTS, *callers.FAULTS),
     "explanation": explanation.FAULTS,
 }
 """Stages as in `CONTRIBUTING.md`; `backends` is what they share, `templates` those of schedules with

@@ -13,8 +13,6 @@ _NANS = "tests/run/test_nans.py"
 _PROFILE = "tests/profiling/test_profile.py"
 _PROGRESS = "tests/test_progress.py"
 _SPREADS = "tests/llvm/test_spreads.py"
-_OUTPUTS = "tests/run/test_outputs.py"
-_DONATIONS = "tests/run/test_donations.py"
 
 FAULTS = (
     Fault(
@@ -342,41 +340,6 @@ FAULTS = (
         "leaf=_LEAF + found.array.leaf",
         "leaf=found.array.leaf",
         (f"{_SPREADS}::test_arguments_that_have_to_be_square",),
-    ),
-    Fault(
-        "an array among the parts of an argument may be written to",
-        "calling/outputs.py",
-        "if share([array], flatten(argument)):",
-        "if share([array], [argument]):",
-        (_OUTPUTS,),
-    ),
-    Fault(
-        "later calls write to arrays that they read",
-        "calling/writing.py",
-        "or np.may_share_memory(room, other)",
-        "or False",
-        (_OUTPUTS,),
-    ),
-    Fault(
-        "an array that an argument gives is written while it is read",
-        "execution.py",
-        "share(rooms, given)",
-        "share(rooms, found.constants)",
-        (_OUTPUTS,),
-    ),
-    Fault(
-        "an array among the parts of another argument may be donated",
-        "calling/donations.py",
-        "if other != number and share([array], flatten(argument)):",
-        "if other != number and share([array], [argument]):",
-        (_DONATIONS,),
-    ),
-    Fault(
-        "an array that another argument gives is taken",
-        "execution.py",
-        "for n in own if not share(hosts[n].data, others))",
-        "for n in own)",
-        (_DONATIONS,),
     ),
     Fault(
         "a column of a larger array is reshaped as it lies",
