@@ -274,10 +274,11 @@ class RunN(Generic[P, R]):
             return self._general(*args)
         return found.into(given, rooms, out)
 
-    def quick(self, args: Sequence[object]) -> tuple[Ways, tuple[Kind, ...]] | None:
-        """The short ways under the settings in force, and the arguments' kinds, which have one; None if they have none."""
+    def quick(self, args: Sequence[object]) -> tuple[Ways, tuple[Kind, ...], Specialised] | None:
+        """The short ways under the settings in force, the arguments' kinds, and what runs these; None if nothing does yet."""
         kinds, ways = kinds_of(args), self._ways_now()
-        return None if kinds is None or ways.find(kinds) is None else (ways, kinds)
+        found = None if kinds is None else ways.find(kinds)
+        return None if kinds is None or found is None else (ways, kinds, found)
 
     def _ways_now(self) -> Ways:
         """The short ways under the settings in force."""

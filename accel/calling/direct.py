@@ -120,7 +120,7 @@ class Ways:
         self.known[kinds] = found
 
     def given(
-        self, arguments: Sequence[object], out: object = None, donate: object = None, **_others: object
+        self, arguments: Sequence[object], /, out: object = None, donate: object = None, **_others: object
     ) -> tuple[object] | None:
         """The results in a tuple, of a call with `out` or `donate` (`writing.py`).
 

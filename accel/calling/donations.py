@@ -16,6 +16,7 @@ from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.calling.direct import Kind, Ways
 from accel.calling.outputs import checked, rooms, share, stored
+from accel.calling.specialised import Specialised
 from accel.calling.writing import Taking, Writing, has_own_memory
 from accel.errors import AccelTypeError, AccelValueError, here
 from accel.structure import flatten
@@ -39,8 +40,9 @@ class Function(Protocol):
         """Call it; results may be written to the arrays, which `out` consists of."""
         ...
 
-    def quick(self, args: Sequence[object], /) -> tuple[Ways, tuple[Kind, ...]] | None:
-        """Its short ways, and the kinds of the arguments, if such came before."""
+    def quick(self, args: Sequence[object], /) -> tuple[Ways, tuple[Kind, ...], Specialised] | None:
+        """Its short ways, the kinds of the arguments, and what runs these, if such came before: another thread may have the
+        ways forget it at any time."""
         ...
 
 
@@ -74,11 +76,11 @@ def called(
         checked(out, arguments)
     numbers = _numbers(donate, len(arguments))
     if (known := function.quick(arguments)) is not None:  # later calls are asked for there first
-        ways, kinds = known
+        ways, kinds, found = known
         if numbers:
-            ways.taking[kinds, tuple(numbers)] = Taking(ways.known[kinds], numbers)
+            ways.taking[kinds, tuple(numbers)] = Taking(found, numbers)
         else:
-            ways.writing[kinds] = Writing(ways.known[kinds])
+            ways.writing[kinds] = Writing(found)
     given = [_suitable(arguments[number], number) for number in numbers]
     _require_own_memory(given, numbers, arguments)
 

@@ -9,6 +9,8 @@ import pytest
 
 import accel as A
 from accel.backends.protocol import HostArray
+from accel.calling.direct import Kind, Ways
+from accel.calling.specialised import Specialised
 from accel.errors import AccelIndexError, AccelTypeError, AccelValueError
 from tests import untyped
 
@@ -204,6 +206,21 @@ def test_arrays(array: Any, kind: type[Exception], message: str) -> None:
     for each in (function, called_before(function, XS)):
         with pytest.raises(kind, match=message):
             each(array, donate=(0,))
+
+
+def test_other_threads_may_have_the_ways_forget_what_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = Ways.find
+
+    def forgetting(ways: Ways, kinds: tuple[Kind, ...]) -> Specialised | None:
+        found = find(ways, kinds)
+        ways.known = {}
+        return found
+
+    function = called_before(untyped.runN(lambda xs: A.map(lambda x: x + 1, xs)), XS)
+    monkeypatch.setattr(Ways, "find", forgetting)
+    for given in ({"donate": [0]}, {"out": np.empty(2 * XS.size)[::2]}):  # the long way
+        function(XS)
+        np.testing.assert_array_equal(function(XS.copy(), **given), XS + 1)
 
 
 def test_one_array_for_two_parameters() -> None:
