@@ -1,4 +1,4 @@
-"""Scatters into few targets, on several threads: each has a copy of the targets, and copies are combined at the end.
+"""Scatters on several threads: one works on the targets, each other one on a copy, and copies are combined at the end.
 
 In: a nest. Out: its `Copies`, if they give the same bits: functions of the scatters are exact, so that any order serves, and
 have a neutral element, with which a copy begins; and nothing else reads or writes the targets.

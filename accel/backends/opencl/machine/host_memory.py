@@ -100,8 +100,8 @@ class Places:
     def __init__(self, context: pyopencl.Context, device: pyopencl.Device, unified: bool) -> None:
         self._context, self._device = context, device
         self._alignment = alignment(device) if unified else 0
-        self._epoch = 0
-        self._known: dict[int, tuple[HostArray, int]] = {}
+        self._known: tuple[int, dict[int, tuple[HostArray, int]]] = (0, {})
+        """An epoch, and where buffers lie in it."""
 
     def around(self, array: HostArray) -> pyopencl.Buffer | None:
         """A buffer that is only read, in the array's own memory, if the device can use that and it is worth while."""
@@ -121,13 +121,13 @@ class Places:
 
     def of(self, epoch: int, buffer: pyopencl.Buffer, size: int) -> tuple[HostArray, int]:
         """The bytes of a buffer, and their address. Until the epoch is another number, no buffer is let go of."""
-        if epoch != self._epoch:
-            self._epoch, self._known = epoch, {}
         known = self._known
-        found = known.get(id(buffer))
+        if known[0] != epoch:
+            known = self._known = (epoch, {})
+        found = known[1].get(id(buffer))
         if found is None:
             host = reached(self._queue, buffer, size)
-            found = known[id(buffer)] = host, host.ctypes.data
+            found = known[1][id(buffer)] = host, host.ctypes.data
         return found
 
 

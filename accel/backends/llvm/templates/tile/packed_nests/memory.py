@@ -12,7 +12,7 @@ def taken(routine: Routine, size: str) -> str:
     """The address of `size` bytes, null if there are none; to be given back by `done`.
 
     No size overflows: packs have bounds, and of a copy all but one extent are no more than a vector's lanes, and that is at
-    most `LARGEST_EXTENT`.
+    most `LARGEST_EXTENT`; copies of targets stay in the last cache.
     """
     routine.code.declare("ptr", "accel_scratch", "i64")
     return routine.code.emit(f"call ptr @accel_scratch(i64 {size})")
