@@ -15,10 +15,10 @@ def best_realised(program: Program, options: Options) -> Realised:
     """The program with its plan; or that in which each cluster of the plan that reads such a view of an argument has its own.
 
     The latter if a plan of that costs less. Nothing is made twice with `duplicate=False`, or by strategies that do not ask for
-    the least cost.
+    the least cost; and a solver that has not proved its first answer, as it was late, is not asked again.
     """
     found = realised(program, plan(program, options), options)
-    if options.strategy != "ilp" or options.duplicate is False:
+    if options.strategy != "ilp" or options.duplicate is False or not found.plan.proved:
         return found
     clusters = [cluster.labels for cluster in found.plan.clustering.clusters]
     apart = own_views(found.program, clusters, overwritten(found.program))
