@@ -62,11 +62,11 @@ class Tiles:
         text.frame.stream(PARAMETERS.name)
 
     def applies(self, levels: Levels) -> str:
-        """There is enough to do."""
-        code = levels.routine.code
+        """There is enough to do, and folds are not empty: tiles begin with a first element."""
+        code, own = levels.routine.code, steps(levels, self._tile)
         besides = code.emit(f"fmul double {folds(levels, self._tile)}, {OF_FOLD:e}")
-        whole = code.emit(f"fadd double {steps(levels, self._tile)}, {besides}")
-        return code.emit(f"fcmp oge double {whole}, {self._least:e}")
+        much = code.emit(f"fcmp oge double {code.emit(f'fadd double {own}, {besides}')}, {self._least:e}")
+        return code.emit(f"and i1 {much}, {code.emit(f'fcmp ogt double {own}, 0.0')}")
 
     def run(self, levels: Levels) -> str:
         """Finds the way, and calls its function. If there is none, or no memory for what it packs, rows run."""
