@@ -78,9 +78,9 @@ def called(
     if (known := function.quick(arguments)) is not None:  # later calls are asked for there first
         ways, kinds, found = known
         if numbers:
-            ways.taking[kinds, tuple(numbers)] = Taking(found, numbers)
+            ways.taking.setdefault((kinds, tuple(numbers)), Taking(found, numbers))
         else:
-            ways.writing[kinds] = Writing(found)
+            ways.writing.setdefault(kinds, Writing(found))
     given = [_suitable(arguments[number], number) for number in numbers]
     _require_own_memory(given, numbers, arguments)
 

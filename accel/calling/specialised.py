@@ -38,8 +38,7 @@ class Specialised:
 
         `given`: which arguments' memory results may take.
         """
-        executable = (self.taking(given) if given else None) or self.executable
-        return self.result.assemble(self._run(fetched_results, executable, arguments))
+        return self.of((self.taking(given) if given else None) or self.executable, arguments)
 
     def taking(self, given: frozenset[int]) -> Executable | None:
         """What may take the memory of arguments with these numbers: see `Direct.taking`."""
@@ -51,16 +50,16 @@ class Specialised:
         into = self.writing(len(rooms))
         if into is None or not self.result.is_nested_as(out):
             return self.run(arguments)
-        return self.written(into, [*arguments, *rooms])
+        return self.of(into, [*arguments, *rooms])
 
     def writing(self, count: int) -> Executable | None:
         """What may write so many results to arrays of the caller's: see `Direct.into`."""
         built = self.built().executable
         return built.into(count) if isinstance(built, Direct) else None
 
-    def written(self, into: Executable, arguments: Sequence[Leaf]) -> object:
-        """Run what `writing` gave, on all its arrays."""
-        return self.result.assemble(self._run(fetched_results, into, arguments))
+    def of(self, executable: Executable, arguments: Sequence[Leaf]) -> object:
+        """Run this one, which may be what `taking` or `writing` gave, on all its arrays."""
+        return self.result.assemble(self._run(fetched_results, executable, arguments))
 
     def keep(self, arguments: Sequence[Leaf], place: str) -> object:
         """The same, but the results stay on the device of the backend of that name."""

@@ -55,7 +55,7 @@ class Writing:
             _store(chain(*arguments), out)
         else:
             leaves = [leaf for argument in arguments for leaf in leaves_of(argument)]
-            _store(self._found.written(into, [*leaves, *self._found.constants, *rooms]), out)
+            _store(self._found.of(into, [*leaves, *self._found.constants, *rooms]), out)
         return True
 
     def _suits(self, rooms: Sequence[object], arguments: Sequence[object]) -> int | None:
@@ -99,7 +99,7 @@ class Taking:
             leaves.append(leaf)
         if not self._executable:
             self._executable.append(self._found.taking(self._numbers) or self._found.executable)
-        return (self._found.written(self._executable[0], [*leaves, *self._found.constants]),)
+        return (self._found.of(self._executable[0], [*leaves, *self._found.constants]),)
 
 
 def has_own_memory(array: HostArray) -> bool:

@@ -237,4 +237,11 @@ FAULTS = (
         "with self._routine.count(low, high, 1 << 40) as start:",
         ("tests/llvm/test_outer_folds.py::test_what_is_computed_of_indices",),
     ),
+    Fault(
+        "tiles take sums of nothing",
+        "backends/llvm/templates/tile/ways/alternative.py",
+        "fcmp ogt double {own}, 0.0",
+        "fcmp oge double {own}, 0.0",
+        ("tests/ir/test_contractions.py::test_of_any_memory_and_extents",),
+    ),
 )
