@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
@@ -29,9 +28,10 @@ from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.calling import kept_programs
 from accel.calling.annotations import NOT_GIVEN, contradiction, demand_of_result, demands, function_of_arrays, refused
-from accel.calling.direct import General, Kind, Ways, kinds_of, ways_under, with_arrays
 from accel.calling.forms import Shaped, nodes_of
+from accel.calling.kinds import kinds_of, with_arrays
 from accel.calling.specialised import Specialised
+from accel.calling.ways import General, Ways, ways_under
 from accel.device_array import DeviceArray
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.settings import Given, Settings
@@ -42,7 +42,8 @@ from accel.support.dataclass import frozen
 from accel.support.forks import load
 
 if TYPE_CHECKING:
-    from accel.backends.protocol import Executable, HostArray
+    from accel.backends.protocol import Executable
+    from accel.calling.asked import Asked
     from accel.calling.building import Built
     from accel.labelled.nodes import Program
 
@@ -209,15 +210,15 @@ class RunN(Generic[P, R]):
         return f"runN({getattr(self._function, '__name__', self._function)})"
 
     @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     # Any: a type of parameters takes no keyword beside it
     @overload
-    def __call__(self, *args: Any, out: R, donate: Sequence[int] = ()) -> R: ...
+    def __call__(self, /, *args: Any, out: R, donate: Sequence[int] = ()) -> R: ...
     @overload
-    def __call__(self, *args: Any, donate: Sequence[int]) -> R: ...
+    def __call__(self, /, *args: Any, donate: Sequence[int]) -> R: ...
     @overload
-    def __call__(self, *args: Any, keep: bool) -> Any: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> R:
+    def __call__(self, /, *args: Any, keep: bool) -> Any: ...
+    def __call__(self, /, *args: Any, **kwargs: Any) -> R:
         """Run on these arguments; raises what the program's checks find.
 
         Results are `DeviceArray`s if an argument is one, or with `keep=True`.
@@ -230,55 +231,17 @@ class RunN(Generic[P, R]):
         if ways and ways[0].settings is setting.innermost():
             if not kwargs:
                 return ways[0].chain(*args)  # type: ignore[return-value]  # R by construction
-            if len(kwargs) == 1 and (found := ways[0].given(args, **kwargs)) is not None:
-                return found[0]  # type: ignore[return-value]  # R by construction
-        if kwargs.keys() == {"keep"}:
-            return self._general(*args, keep=bool(kwargs["keep"]))  # type: ignore[return-value]  # as the overloads say
-        if kwargs:
-            load("accel.calling.donations")
-            from accel.calling.donations import called
+            if len(kwargs) == 1:
+                (name,) = kwargs
+                found = ways[0].asked(args, name, kwargs[name])
+                if found is not None:
+                    return found[0]  # type: ignore[return-value]  # R by construction
+        if not kwargs:
+            return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
+        load("accel.calling.asked")
+        from accel.calling.asked import asked
 
-            return called(self, args, **kwargs)  # type: ignore[return-value]  # R by construction
-        return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
-
-    def donating(
-        self, args: Sequence[object], numbers: Sequence[int], require: Callable[[Sequence[HostArray]], None]
-    ) -> object:
-        """Run on these arguments; results may take the memory of those with these numbers. See `accel.calling.donations`.
-
-        `require` raises what is wrong with arrays that the function holds.
-        """
-        from accel.calling.outputs import share  # `donations` has loaded it
-
-        hosts, found, settings = self._prepared(args)
-        self._ways_now().remember(kinds_of(args), found, settings)
-        require([constant for constant in found.constants if isinstance(constant, np.ndarray)])
-        if settings.sizes == "actual":
-            return self._general(*args)
-        firsts = list(itertools.accumulate((len(host.data) for host in hosts), initial=0))
-        others = [leaf for number, host in enumerate(hosts) if number not in numbers for leaf in host.data]
-        own = [n for n in numbers if len(hosts[n].data) == 1 and hosts[n].data[0] is args[n]]
-        given = frozenset(firsts[n] for n in own if not share(hosts[n].data, others))
-        return found.run([*_leaves(hosts), *found.constants], given)
-
-    def into(self, args: Sequence[object], rooms: Sequence[HostArray], out: object) -> object:
-        """Run on these arguments; results may be written to the arrays that `out` consists of. See `accel.calling.outputs`."""
-        from accel.calling.outputs import share
-
-        hosts, found, settings = self._prepared(args)
-        self._ways_now().remember(kinds_of(args), found, settings)
-        given = [*_leaves(hosts), *found.constants]
-        on_device = any(isinstance(part, DeviceArray) for part in flatten(args))
-        # Rooms in which something lies that is read, as what `memoryview(room)` gives, are written when all is computed.
-        if on_device or settings.sizes == "actual" or share(rooms, given):
-            return self._general(*args)
-        return found.into(given, rooms, out)
-
-    def quick(self, args: Sequence[object]) -> tuple[Ways, tuple[Kind, ...], Specialised] | None:
-        """The short ways under the settings in force, the arguments' kinds, and what runs these; None if nothing does yet."""
-        kinds, ways = kinds_of(args), self._ways_now()
-        found = None if kinds is None else ways.find(kinds)
-        return None if kinds is None or found is None else (ways, kinds, found)
+        return self._whole(args, asked(args, **kwargs))  # type: ignore[return-value]  # R, or an array on the device
 
     def _ways_now(self) -> Ways:
         """The short ways under the settings in force."""
@@ -309,29 +272,37 @@ class RunN(Generic[P, R]):
         )
         return hosts, found, settings
 
-    def _general(self, *args: object, keep: bool = False) -> object:
-        arrays = None if keep else with_arrays(args)
+    def _general(self, *args: object) -> object:
+        """A call that asks for nothing by name, with arguments of any kinds: the end of the chain."""
+        arrays = with_arrays(args)
         if arrays is not None:
             return self(*arrays)  # type: ignore[call-overload]  # arguments of any kind, as they came
-        kinds = None if keep else kinds_of(args)
+        kinds = kinds_of(args)
         ways = self._ways_now()
         known = None if kinds is None else ways.find(kinds)
-        if kinds is not None and known is not None:
-            leaves = [leaf for argument in args for leaf in leaves_of(argument)]
-            ways.shorten(kinds, known, leaves)
-            return known.run([*leaves, *known.constants])
+        if known is None:
+            return self._whole(args, None)
+        leaves = [leaf for argument in args for leaf in leaves_of(argument)]
+        ways.shorten(known, leaves)
+        return known.run(leaves)
+
+    def _whole(self, args: Sequence[object], asked: Asked | None) -> object:
+        """A call of which nothing is known, or not enough, and what it asks for by name."""
+        args = with_arrays(args) or args
         hosts, found, settings = self._prepared(args)
         data = [*_leaves(hosts), *found.constants]
         if settings.sizes == "actual":
-            load("accel.calling.building")
-            from accel.calling.building import compiled
-
-            executable = compiled(found.built().program, settings, data)[0]
-            found = Specialised(executable, found.built, found.constants, found.result, found.where)
-        if keep or any(isinstance(part, DeviceArray) for part in flatten(args)):
-            return found.keep(data, settings.backend)
-        ways.remember(kinds, found, settings)
-        return found.run(data)
+            found = _for_sizes(found, settings, data)
+        known = self._ways_now().remember(kinds_of(args), found, settings)
+        if asked is not None:
+            asked.require_apart(found.constants)
+        if (asked is not None and asked.keep) or any(isinstance(part, DeviceArray) for part in flatten(args)):
+            kept = found.keep(data, settings.backend)
+            return kept if asked is None else asked.stored(kept)
+        if asked is None:
+            return found.run(data)
+        done = None if known is None else asked.of(known, args, self._general)
+        return asked.stored(found.run(data) if done is None else done[0])
 
     def _check(self, types: Sequence[ArrayType]) -> None:
         for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):
@@ -376,6 +347,15 @@ class RunN(Generic[P, R]):
         _keep(found.key, settings, _inputs(found, done.constants), done)
         # Without the settings, which may hold a cost function of the user's.
         return Specialised(done.executable, lambda: done, _leaves(done.constants), shaped, where)
+
+
+def _for_sizes(found: Specialised, settings: Settings, data: Sequence[Leaf]) -> Specialised:
+    """The same, compiled for the sizes of these arrays."""
+    load("accel.calling.building")
+    from accel.calling.building import compiled
+
+    executable = compiled(found.built().program, settings, data)[0]
+    return Specialised(executable, found.built, found.constants, found.result, found.where)
 
 
 def _leaves(constants: Sequence[Use]) -> tuple[Leaf, ...]:

@@ -2,9 +2,9 @@
 
 Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. On `llvm`
 large results are written there where the last loops of a program make them all, in which nothing can fail any more, and the
-arrays are C-contiguous; others are computed in memory of accel's own and copied, which costs a pass over them. (Small ones are,
-too, once many were copied: see `writing.py`, which is asked first.) Everything is checked before the first element is written,
-so that an array keeps what it held if anything is wrong; but an interrupt or a lack of memory may leave it written in part.
+arrays are C-contiguous (`known.py`); others are computed in memory of accel's own and copied, which costs a pass over them.
+(Small ones are written there, too, once many were copied.) Everything is checked before the first element is written, so that
+an array keeps what it held if anything is wrong; but an interrupt or a lack of memory may leave it written in part.
 
 >>> import accel as A, numpy as np
 >>> double, room = A.runN(lambda xs: A.map(lambda x: x * 2, xs)), np.empty(3, np.int64)
@@ -24,16 +24,6 @@ from accel.ast.tree.host_functions import HostArray
 from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
 from accel.structure import flatten
 from accel.support import waiting
-
-LARGE = 1 << 20
-"""Bytes of all results from which on it is worth it to write them where they are to be."""
-
-
-def rooms(out: object) -> list[HostArray]:
-    """The arrays in their order, if kernels can write to them and they are large; none otherwise."""
-    given = [array for array, _ in _leaves(out, "out")]
-    able = all(type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned for array in given)
-    return given if able and sum(array.nbytes for array in given) >= LARGE else []
 
 
 def checked(out: object, arguments: Sequence[object]) -> None:

@@ -13,7 +13,7 @@ from accel.errors import AccelError, Where, here
 from accel.support.dataclass import frozen
 
 if TYPE_CHECKING:
-    from accel.backends.protocol import Executable, HostArray
+    from accel.backends.protocol import Executable
     from accel.calling.building import Built
 
 L = TypeVar("L")
@@ -33,33 +33,22 @@ class Specialised:
     where: Where | None
     """The call that it was made for, where its parameters stand."""
 
-    def run(self, arguments: Sequence[Leaf], given: frozenset[int] = frozenset()) -> object:
+    def run(self, arguments: Sequence[Leaf], executable: Executable | None = None) -> object:
         """Run, and give the results as the user gets them. Errors name this call as the place of the arguments.
 
-        `given`: which arguments' memory results may take.
+        executable: what `taking` or `writing` gave, if it is to run on what that takes.
         """
-        return self.of((self.taking(given) if given else None) or self.executable, arguments)
+        return self.result.assemble(self._run(fetched_results, executable or self.executable, arguments))
 
-    def taking(self, given: frozenset[int]) -> Executable | None:
-        """What may take the memory of arguments with these numbers: see `Direct.taking`."""
-        built = self.built().executable
-        return built.taking(given) if isinstance(built, Direct) else None
-
-    def into(self, arguments: Sequence[Leaf], rooms: Sequence[HostArray], out: object) -> object:
-        """The same; results may be written to these arrays, which `out` consists of, if it is nested as they are."""
-        into = self.writing(len(rooms))
-        if into is None or not self.result.is_nested_as(out):
-            return self.run(arguments)
-        return self.of(into, [*arguments, *rooms])
+    def taking(self, given: frozenset[int]) -> Executable:
+        """What may take the memory of arguments with these numbers where the program can: see `Direct.taking`."""
+        built = self.built().executable if given else self.executable
+        return (given and isinstance(built, Direct) and built.taking(given)) or self.executable
 
     def writing(self, count: int) -> Executable | None:
         """What may write so many results to arrays of the caller's: see `Direct.into`."""
         built = self.built().executable
         return built.into(count) if isinstance(built, Direct) else None
-
-    def of(self, executable: Executable, arguments: Sequence[Leaf]) -> object:
-        """Run this one, which may be what `taking` or `writing` gave, on all its arrays."""
-        return self.result.assemble(self._run(fetched_results, executable, arguments))
 
     def keep(self, arguments: Sequence[Leaf], place: str) -> object:
         """The same, but the results stay on the device of the backend of that name."""

@@ -9,8 +9,9 @@ import pytest
 
 import accel as A
 from accel.backends.protocol import HostArray
-from accel.calling.direct import Kind, Ways
-from accel.calling.specialised import Specialised
+from accel.calling.kinds import Kind
+from accel.calling.known import Known
+from accel.calling.ways import Ways
 from accel.errors import AccelIndexError, AccelTypeError, AccelValueError
 from tests import untyped
 
@@ -211,9 +212,9 @@ def test_arrays(array: Any, kind: type[Exception], message: str) -> None:
 def test_other_threads_may_have_the_ways_forget_what_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
     find = Ways.find
 
-    def forgetting(ways: Ways, kinds: tuple[Kind, ...]) -> Specialised | None:
+    def forgetting(ways: Ways, kinds: tuple[Kind, ...]) -> Known | None:
         found = find(ways, kinds)
-        ways.known = {}
+        ways.forget()
         return found
 
     function = called_before(untyped.runN(lambda xs: A.map(lambda x: x + 1, xs)), XS)

@@ -34,9 +34,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     calls: list[int] = []
     general = execution.RunN._general
 
-    def counting(self: Any, *args: object, keep: bool = False) -> object:  # Any: a function of any type
+    def counting(self: Any, *args: object) -> object:  # Any: a function of any type
         calls.append(1)
-        return general(self, *args, keep=keep)
+        return general(self, *args)
 
     monkeypatch.setattr(execution.RunN, "_general", counting)
     return calls

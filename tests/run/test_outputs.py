@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.calling import outputs, writing
+from accel.calling import known
 from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
@@ -20,7 +20,7 @@ XS = np.arange(6, dtype=np.float32)
 def least_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small results, too, are written where they are to be, if they can."""
     if request.param == "written there":
-        monkeypatch.setattr(outputs, "LARGE", 0)
+        monkeypatch.setattr(known, "LARGE", 0)
 
 
 def doubled(xs: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Vector[np.float32]]:
@@ -115,7 +115,7 @@ def test_nothing_is_written_if_the_last_of_several_is_wrong_or_the_program_fails
 
 def test_other_names_are_refused() -> None:
     function: Any = untyped.runN(doubled)
-    for name in ("into", "function", "room", "arguments") * 3:
+    for name in ("self", "into", "function", "name", "value", "arguments") * 3:
         function(XS)  # from then on its short ways are asked first
         with pytest.raises(A.AccelTypeError, match="by position; by name it takes `out` and `donate`, or `keep` alone"):
             function(XS, **{name: np.empty(6, np.float32)})
@@ -156,7 +156,7 @@ def same(found: Any, expected: Any) -> bool:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_written_where_they_are_to_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outputs, "LARGE", 0)
+    monkeypatch.setattr(known, "LARGE", 0)
     monkeypatch.setattr(np, "copyto", None)
     for shape in ((5, 5), (40, 40), (1, 1)):
         m = np.random.default_rng(3).random(shape)
@@ -199,8 +199,8 @@ def test_nothing_is_written_where_a_check_fails(calls: int) -> None:
 
 
 def test_small_results_are_written_there_once_many_were_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outputs, "LARGE", 1 << 20)
-    monkeypatch.setattr(writing, "COPIED", 24)
+    monkeypatch.setattr(known, "LARGE", 1 << 20)
+    monkeypatch.setattr(known, "COPIED", 24)
     function, room = untyped.runN(doubled), np.empty(6, np.float32)
     for _ in range(4):
         function(XS, out=room)

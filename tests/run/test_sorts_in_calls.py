@@ -41,9 +41,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     calls: list[int] = []
     general = execution.RunN._general
 
-    def counting(self: Given, *args: object, keep: bool = False) -> object:
+    def counting(self: Given, *args: object) -> object:
         calls.append(1)
-        return general(self, *args, keep=keep)
+        return general(self, *args)
 
     monkeypatch.setattr(execution.RunN, "_general", counting)
     return calls
