@@ -151,6 +151,10 @@ class Device(Protocol[B]):
         """Whether the buffer, which may come from `upload`, lies in the memory of one of the caller's arrays."""
         ...
 
+    def leave(self, buffers: Sequence[B]) -> None:
+        """A call ends that got these from `upload`: waits until nothing that it launched reads the caller's arrays any more."""
+        ...
+
     def download(self, buffer: B, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         """The buffer's first elements as a C-contiguous array of `shape`.
 

@@ -53,31 +53,30 @@ class Execution(Generic[B]):
 
     def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
-        results, _ = self._given(arguments, self._device.download)
-        return results
+        return self._given(arguments, self._device.download)
 
     def kept(self, arguments: Sequence[Leaf]) -> list[Leaf]:
         """Run: see `accel.backends.residence.Keeps`."""
-        results, uploaded = self._given(arguments, self._device.kept)
-        # They may be computed later, but from now on the caller may write to arguments.
-        if self._borrows(uploaded, arguments):
-            self._device.finish()
-        return results
+        return self._given(arguments, self._device.kept)
 
-    def _given(self, arguments: Sequence[Leaf], give: Give[B, T]) -> tuple[list[T], list[B]]:
-        """The results, and the buffers of the arguments that are read."""
+    def _given(self, arguments: Sequence[Leaf], give: Give[B, T]) -> list[T]:
+        """The results. However the call ends, from then on the caller may write to arguments, and free their memory."""
+        uploaded: list[B] = []
         try:
-            return self._run(arguments, give)
+            return self._run(arguments, uploaded, give)
         except AccelError:
             raise
         except MemoryError as error:  # for a copy of an argument or of a result
             raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
+        finally:
+            self._device.leave(uploaded)
 
-    def _run(self, arguments: Sequence[Leaf], give: Give[B, T]) -> tuple[list[T], list[B]]:
+    def _run(self, arguments: Sequence[Leaf], uploaded: list[B], give: Give[B, T]) -> list[T]:
+        """The results. `uploaded` gets the buffers of the arguments that are read."""
         buffers, sizes = self._begun(arguments)
-        uploaded = [self._device.upload(arguments[place]) for place, _ in self._parameters]
-        for (_, slot), buffer in zip(self._parameters, uploaded, strict=True):
-            buffers[slot] = buffer
+        for place, slot in self._parameters:
+            buffers[slot] = buffer = self._device.upload(arguments[place])
+            uploaded.append(buffer)
         try:
             self._go(self._code, buffers, sizes, arguments)
         except Failed:
@@ -86,11 +85,10 @@ class Execution(Generic[B]):
             if self._has_failed(buffers):
                 self._run_again(arguments, buffers)
             raise
-        results = [
+        return [
             give(_held(buffers[slot]), element, shape(sizes), owned=owned)
             for slot, element, shape, owned in self._results
         ]
-        return results, uploaded
 
     def _begun(self, arguments: Sequence[Leaf]) -> tuple[list[B | None], list[int]]:
         """The lists of a call that has arguments of these shapes."""

@@ -230,7 +230,7 @@ def test_staged_copies_wait_for_buffers_that_are_used_again(platform: str, monke
     on = memory(platform, unified=False)
     for number in range(50):
         one = on.upload(np.full(5000, number))
-        other = on.settled(Held(None, one.buffer, one.size), 40_000)  # as one that the caller may write to
+        other = on.settled(Held(on, one.buffer, one.size), 40_000)  # as one that the caller may write to
         del one
         again = on.upload(np.zeros(5000, np.int64))
         np.testing.assert_array_equal(on.download(other, ScalarType.I64, (5000,)), np.full(5000, number))

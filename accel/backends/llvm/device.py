@@ -64,6 +64,9 @@ class CPU:
         """Whether they overlap."""
         return any(np.may_share_memory(buffer, on_host(argument, "llvm")) for argument in arguments)
 
+    def leave(self, buffers: Sequence[HostArray]) -> None:
+        """Nothing to do: a launch returns when it is done."""
+
     def download(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         """The buffer if it is owned, just that large, and has no much larger block behind it; else a copy."""
         if owned and buffer.shape == shape and _fills(buffer):

@@ -172,6 +172,10 @@ class _Kernels:
     def borrows(self, buffer: Held, arguments: Sequence[Leaf]) -> bool:
         return not buffer.stays
 
+    def leave(self, buffers: Sequence[Held]) -> None:
+        if self._memory.busy and any(not buffer.stays for buffer in buffers):
+            self._memory.finish()
+
     def download(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         return self._memory.download(buffer, element, shape)
 

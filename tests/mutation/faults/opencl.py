@@ -196,6 +196,27 @@ FAULTS = (
         ("tests/opencl/test_addresses.py",),
     ),
     Fault(
+        "a call leaves while kernels read the caller's arrays",
+        "backends/opencl/backend.py",
+        "if self._memory.busy and any(not buffer.stays for buffer in buffers):",
+        "if self._memory.busy and not buffers:",
+        ("tests/opencl/test_leaving.py",),
+    ),
+    Fault(
+        "an array of the caller's goes before kernels have read it",
+        "backends/opencl/machine/memory.py",
+        "            self._memory.leave(self.buffer)",
+        "            pass",
+        ("tests/opencl/test_leaving.py",),
+    ),
+    Fault(
+        "a buffer that Ctrl-C loses is the driver's again",
+        "backends/opencl/machine/memory.py",
+        "buffer = self._own[number] = self._new(size)",
+        "buffer = self._new(size)",
+        ("tests/opencl/test_leaving.py",),
+    ),
+    Fault(
         "a kernel is told where other buffers lie",
         "backends/opencl/code/naming.py",
         "told.each[{number}]",

@@ -33,6 +33,16 @@ def failure(error: pyopencl.Error, device: str, what: str) -> Exception:
     return AccelDeviceError(f"{device} refused {what}: {error}", here())
 
 
+def new_buffer(context: pyopencl.Context, flags: int, size: int, device: str) -> pyopencl.Buffer:
+    """A new buffer. Whether it is too large the driver says: many give more at once than they promise. Raises `MemoryError`."""
+    import pyopencl
+
+    try:
+        return pyopencl.Buffer(context, flags, size)
+    except pyopencl.Error as error:
+        raise MemoryError(f"{device} has no {size} bytes left: {error}") from error
+
+
 def _code(error: pyopencl.Error) -> int | None:
     """The driver's number for what went wrong; None if it gave none."""
     try:

@@ -6,6 +6,7 @@ by the driver, which takes longer than a small array: reading and writing take t
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -110,7 +111,9 @@ class Places:
         import pyopencl
 
         flags = pyopencl.mem_flags
-        return pyopencl.Buffer(self._context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=array)
+        with contextlib.suppress(pyopencl.Error):  # a copy may find room, or says that there is none
+            return pyopencl.Buffer(self._context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=array)
+        return None
 
     @lazy
     def _queue(self) -> pyopencl.CommandQueue:

@@ -21,7 +21,7 @@ import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.opencl.machine.devices import check_process
-from accel.backends.opencl.machine.failures import failure
+from accel.backends.opencl.machine.failures import failure, new_buffer
 from accel.backends.opencl.machine.features import shares_memory
 from accel.backends.opencl.machine.host_memory import LITTLE, Fetched, Places, plain, queue_of_the_caller, reaches
 from accel.backends.opencl.machine.sizes import Leaving, Lots, size_class
@@ -48,9 +48,9 @@ class Held:
     __slots__ = ("_memory", "_number", "address", "buffer", "known", "size")
 
     def __init__(
-        self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, number: int = 0, address: int = 0
+        self, memory: Memory, buffer: pyopencl.Buffer, size: int, number: int | None = None, address: int = 0
     ) -> None:
-        """`size`: the bytes that the buffer has. `number`: its memory's name for it."""
+        """`size`: the bytes that the buffer has. `number`: its memory's name for it; None: it lies in a host array."""
         self._memory = memory
         self._number = number
         self.buffer = buffer
@@ -59,13 +59,15 @@ class Held:
         self.known: bool | Fetched | None = None
 
     def __del__(self) -> None:
-        if self._memory is not None:
+        if self._number is None:
+            self._memory.leave(self.buffer)
+        else:
             self._memory.give(self.buffer, self.size, self._number)
 
     @property
     def stays(self) -> bool:
         """Whether the buffer is still there when this is gone, and nobody else writes to it: it is no array of the caller's."""
-        return self._memory is not None
+        return self._number is not None
 
 
 class Memory:
@@ -93,6 +95,8 @@ class Memory:
         self._free: dict[int, list[tuple[int, pyopencl.Buffer]]] = {}
         self.lots: Lots[Held] = Lots()
         self._numbers = count()
+        self._own: dict[int, pyopencl.Buffer] = {}
+        """All buffers, by number: what Ctrl-C loses between a list and its holder stays here, and nothing else has its `id`."""
         self._used: dict[int, int] = {}
         self._calls, self._pieces = count(), count(1)
         self._marks: list[pyopencl.Event] = []
@@ -149,7 +153,8 @@ class Memory:
             try:
                 number, buffer = heappop(self._free[size])
             except LookupError:  # there is none
-                number, buffer = next(self._numbers), self._new(size)
+                number = next(self._numbers)
+                buffer = self._own[number] = self._new(size)
             self._used[number] = size
             taken.append(Held(self, buffer, size, number))
         return taken
@@ -157,20 +162,11 @@ class Memory:
     def _new(self, size: int) -> pyopencl.Buffer:
         """A new buffer, in the place of those that are unused if there is no room otherwise."""
         try:
-            return self._made(size)
+            return new_buffer(self.context, self._flags, size, self.name)
         except MemoryError:
             self.finish()
             self.empty()
-            return self._made(size)
-
-    def _made(self, size: int) -> pyopencl.Buffer:
-        """A new buffer. Whether it is too large the driver says: many give more at once than they promise."""
-        import pyopencl
-
-        try:
-            return pyopencl.Buffer(self.context, self._flags, size)
-        except pyopencl.Error as error:
-            raise MemoryError(f"{self.name} has no {size} bytes left: {error}") from error
+            return new_buffer(self.context, self._flags, size, self.name)
 
     def give(self, buffer: pyopencl.Buffer, size: int, number: int) -> None:
         """Take a buffer back, for reuse up to a quarter of the device's memory.
@@ -182,22 +178,29 @@ class Memory:
         if free is not None and size <= self._total >> 14 and len(free) < self._FEW:
             self._push(free, (number, buffer))
             if self._free.get(size) is not free:  # it was emptied just now
-                self.epoch = next(self._epochs)
+                self._forget([number])
         elif self._unused + size <= self._total // 4 - self._total // 16:
             self._push(self._free.setdefault(size, []), (number, buffer))
         else:
-            self.epoch = next(self._epochs)
-            self._leave(buffer)
+            self._forget([number])
+            self.leave(buffer)
 
     def empty(self) -> None:
         """Let go of the buffers that are unused."""
         self.lots.clear()
         unused, self._free = self._free, {}
-        self.epoch = next(self._epochs)
-        self._leave(unused)
+        self._forget([number for buffers in unused.values() for number, _ in buffers])
+        self.leave(unused)
 
-    def _leave(self, what: object) -> None:
-        """Let go of buffers once kernels that wait have run: one that is told where a buffer lies does not keep it."""
+    def _forget(self, numbers: Iterable[int]) -> None:
+        """These buffers are let go of."""
+        self.epoch = next(self._epochs)
+        for number in numbers:
+            self._own.pop(number, None)
+
+    def leave(self, what: object) -> None:
+        """Let go of buffers once kernels that wait have run: one that is told where a buffer lies does not keep it, nor does a
+        driver keep the array in which one lies."""
         if self.busy:
             self._leaving.add(self._enqueued, what)
 
@@ -207,6 +210,7 @@ class Memory:
         If the device finds out only now that it has no memory, unused buffers are let go of, and it is tried once more. Raises
         `MemoryError`, and `AccelDeviceError` for whatever else the driver says.
         """
+        self._enqueued = next(self._pieces)  # also before: Ctrl-C may keep it from being said afterwards
         try:
             return self._tried(what, enqueue)
         finally:
@@ -228,6 +232,8 @@ class Memory:
         """The same for pieces of work in order, in this queue or the `near` one."""
         import pyopencl
 
+        if queue is self.queue:
+            self._enqueued = next(self._pieces)
         try:
             for enqueue in pieces:
                 try:
@@ -313,7 +319,7 @@ class Memory:
         check_process(self.generation)
         made = plain(array)
         if np.may_share_memory(made, array) and (buffer := self._places.around(made)) is not None:
-            return Held(None, buffer, made.nbytes, address=made.ctypes.data)
+            return Held(self, buffer, made.nbytes, address=made.ctypes.data)
         return self._filled(made)
 
     def filled(self, array: HostArray) -> Held:
@@ -337,18 +343,10 @@ class Memory:
             self.enqueued("a copy to it", lambda: staging.upload(held.buffer, made))
         return held
 
-    def fetch(self, held: Held) -> Fetched:
-        """Begin to fetch the first byte of a buffer. The device begins with what was enqueued so far."""
-        import pyopencl
-
-        words: list[HostArray] = [] if self._staging is None else self._staging.words
-
-        def enqueue(host: HostArray) -> pyopencl.Event:
-            copy = pyopencl.enqueue_copy(self.queue, host, held.buffer, is_blocking=False)
-            self.queue.flush()
-            return copy
-
-        return Fetched(words, lambda host: self.enqueued("a copy from it", lambda: enqueue(host)))
+    @property
+    def words(self) -> list[HostArray]:
+        """Bytes that the device reaches by itself, if that is not all of the host's memory; who takes one brings it back."""
+        return [] if self._staging is None else self._staging.words
 
     def first_byte(self, held: Held, queue: pyopencl.CommandQueue) -> int:
         """The first byte of a buffer, once what was enqueued before in that queue, the `near` one, is done."""
@@ -359,11 +357,6 @@ class Memory:
             host = np.empty(1, np.uint8)
             self._tried("a copy from it", partial(pyopencl.enqueue_copy, queue, host, held.buffer, is_blocking=True))
         return int(host[0])
-
-    def arrived(self, fetched: Fetched) -> int:
-        """The byte, once it is there."""
-        self.enqueued("a copy from it", fetched.copy.wait)
-        return int(fetched.host[0])
 
     def settled(self, held: Held, size: int) -> Held:
         """A buffer with the same first `size` bytes, to be kept: a copy of what the caller may write to, or of little in a

@@ -16,6 +16,7 @@ import numpy as np
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.opencl.machine.host_memory import Fetched
 from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.protocol import HostArray
 from accel.backends.sites import Failed
 from accel.support.lazy import lazy
 
@@ -90,11 +91,26 @@ class Records:
             self._copied = None
 
     def fetch(self, buffer: Held, value: bool | None) -> None:
-        """Remember what the first element of the buffer is, or begin to fetch it."""
-        buffer.known = self.memory.fetch(buffer) if value is None else value
+        """Remember what the first element of the buffer is, or begin to fetch it, and with what was enqueued so far."""
+        import pyopencl
+
+        memory = self.memory
+
+        def enqueue(host: HostArray) -> pyopencl.Event:
+            copy = pyopencl.enqueue_copy(memory.queue, host, buffer.buffer, is_blocking=False)
+            memory.queue.flush()
+            return copy
+
+        if value is None:
+            buffer.known = Fetched(memory.words, lambda host: memory.enqueued("a copy from it", lambda: enqueue(host)))
+        else:
+            buffer.known = value
 
     def _known(self, known: bool | Fetched) -> bool:
-        return known if isinstance(known, bool) else bool(self.memory.arrived(known))
+        if isinstance(known, bool):
+            return known
+        self.memory.enqueued("a copy from it", known.copy.wait)
+        return bool(known.host[0])
 
     def scalar(self, buffer: Held, element: ScalarType, record: Held | None) -> bool | int | float:
         """The first element of a buffer; with a record, and in one wait, what `look` does."""
