@@ -11,6 +11,7 @@ import accel as A
 from accel.backends.llvm import module
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.processor import Processor, known_processor
+from accel.backends.llvm.templates.interleaved import FEWEST
 from accel.backends.llvm.templates.tile.layout import host_layout
 from accel.backends.llvm.templates.tile.small.blocks import Columns
 from accel.backends.llvm.templates.tile.ways.choice import LEAST, OF_FOLD, TiledNest, Way, ways
@@ -32,6 +33,8 @@ from accel.backends.llvm.templates.tile.ways.single import single
 from accel.backends.llvm.text.late import Late
 from accel.backends.protocol import compiled
 from accel.ir import mentions
+from accel.schedule.templates.cpu.interleaved import LEAST as LEAST_COLUMNS
+from accel.schedule.templates.cpu.interleaved import MOST as MOST_COLUMNS
 from accel.schedule.templates.tile import tile
 from tests.llvm.processors import compile_for
 from tests.llvm.test_few_rows import SIDES, by_matrices, by_rows, sides
@@ -39,6 +42,9 @@ from tests.llvm.test_tile import Rows, program
 from tests.marks import one_in
 
 Extents: TypeAlias = Mapping[Extent, int]
+
+VECTOR = 16
+"""Rows that fill a vector, of the elements that have most lanes."""
 
 OLDER = {"avx": True, "avx2": True, "fma": True, "f16c": True}
 NEWER = {**OLDER, "avx512f": True, "avx512dq": True}
@@ -96,6 +102,10 @@ def said(function: Callable[..., Rows], dtype: str, shape: tuple[int, int, int])
     """The function that is to be compiled for rows, elements and columns, and its number; empty for rows."""
     rows, count, columns = shape
     extents = {Extent.ROWS: rows, Extent.COLUMNS: columns, Extent.ELEMENTS: count}
+    few = min(columns, count) >= LEAST_COLUMNS and max(columns, count) <= MOST_COLUMNS
+    if few and rows >= VECTOR and rows * columns * count >= FEWEST:
+        counts = MOST_COLUMNS - LEAST_COLUMNS + 1
+        return f"nest0_interleaved_2 {(columns - LEAST_COLUMNS) * counts + count - LEAST_COLUMNS}"
     if rows * columns * (count + OF_FOLD) < LEAST:
         return ""
     for way in of(function, dtype):

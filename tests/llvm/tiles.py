@@ -11,6 +11,7 @@ from accel.backends.llvm.templates.choose import in_one_module
 from accel.backends.llvm.templates.tile.ways.alternative import Tiles
 from accel.backends.llvm.templates.tile.ways.choice import Code, TiledNest, Way, ways
 from accel.backends.llvm.templates.tile.ways.conditions import ALWAYS
+from accel.schedule.templates.cpu.interleaved import Interleaved
 from accel.schedule.templates.tile import Tile
 from accel.schedule.templates.ways import Finding
 
@@ -21,6 +22,8 @@ def by(text: NestText, found: Finding, kept: Callable[[Way], bool]) -> Sequence[
     def some(nest: TiledNest) -> Sequence[Way]:
         return [replace(way, worth=ALWAYS) for way in ways(nest) if kept(way)]
 
+    if isinstance(found, Interleaved):
+        return []
     assert isinstance(found, Tile)
     return [Tiles(text, found, in_one_module, some, least=1.0)]
 

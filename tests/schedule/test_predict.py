@@ -16,6 +16,7 @@ from accel.explanation.explain import Subject, subject
 from accel.schedule.machine import PROCESSOR, WorkItems
 from accel.schedule.prediction.predict import predicted
 from accel.schedule.templates.choose import program_schedules
+from accel.schedule.templates.cpu.interleaved import Interleaved
 from accel.schedule.templates.ways import Way
 from tests.schedule.programs import EXAMPLES, Example
 
@@ -60,9 +61,10 @@ def planned(program: Callable[..., object], *arrays: HostArray) -> tuple[Subject
 )
 def test_the_templates_are_faster_than_rows(program: Callable[..., object], arrays: Sequence[HostArray]) -> None:
     found, ways = planned(program, *arrays)
-    times = [predicted(way.schedules, found.sizes) for way in ways]
+    # Of matrices of a few columns a lane has a row, which is the first way, of no use here.
+    times = [predicted(way.schedules, found.sizes) for way in ways if not isinstance(way.finding, Interleaved)]
     known = [time for time in times if time is not None]
-    assert len(known) == len(ways) > 1
+    assert len(known) == len(times) > 1
     assert known[0] == min(known)
     assert known[-1] == max(known) > 1.5 * known[0]
 
@@ -100,7 +102,10 @@ def test_every_schedule_has_a_time_or_unknown_extents(example: Callable[[], Exam
 
 def test_what_is_hopeless_is_not_tried() -> None:
     found, ways = planned(A.matmul, zeros(4096, 4096), zeros(4096, 4096))
-    assert worth_trying(ways, found.sizes) == [0]
+    assert worth_trying(ways, found.sizes) == [
+        0,
+        1,
+    ]  # tiles, with and without what stands before them for a few elements
     found, ways = planned(A.matmul, zeros(64, 64), zeros(64, 64))
-    assert worth_trying(ways, found.sizes) == [0, 1]
-    assert worth_trying(ways, {}) == [0, 1]
+    assert worth_trying(ways, found.sizes) == [0, 1, 2]
+    assert worth_trying(ways, {}) == [0, 1, 2]

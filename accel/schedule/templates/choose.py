@@ -19,6 +19,7 @@ from accel.schedule.templates.chain import chain
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
+from accel.schedule.templates.cpu.folded_rows import folded_rows
 from accel.schedule.templates.cpu.interleaved import interleaved
 from accel.schedule.templates.cpu.packed_folds import packed_folds
 from accel.schedule.templates.cpu.positions import positions
@@ -122,6 +123,9 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
 
 def _before_rows(nest: Nest, by_rows: Schedule, in_tiles: Tile | None) -> Iterator[Way]:
     """The other ways, the best first; behind them what brings more threads to loops whose rows run on one."""
+    if _in_lanes(by_rows):
+        for small in folded_rows(nest):
+            yield Way((by_interleaved(nest, small),), small)
     if in_tiles is not None:
         yield Way((by_tiles(nest, in_tiles),), in_tiles)
     else:

@@ -129,6 +129,8 @@ def by_interleaved(nest: Nest, found: Interleaved) -> Schedule:
     if found.divided:
         (columns,) = extents(found.columns)
         schedule = subdivide(schedule, row, columns.offset)
+    for at in reversed(range(row + 1, len(schedule.pieces))):
+        schedule = _in_order(schedule, at)
     schedule = subdivide(schedule, row, GROUP)
     for at in range(row + 1, len(schedule.pieces) - 1):
         schedule = flip(schedule, at)

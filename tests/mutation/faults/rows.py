@@ -42,4 +42,18 @@ FAULTS = (
         "there = self._writer.first_lanes(str(self._writer.lanes))",
         _FROM_LINES,
     ),
+    Fault(
+        "folds that are written out begin with another row's elements",
+        "schedule/templates/cpu/side_by_side.py",
+        "elements[number * share : (number + 1) * share]",
+        "elements[:share]",
+        ("tests/llvm/test_folded_rows.py::test_one_matrix_for_all",),
+    ),
+    Fault(
+        "of rows that are loaded whole the neighbour of an element is taken",
+        "backends/llvm/emit/lanes/interleaving.py",
+        "place //= step",
+        "place = place",
+        ("tests/llvm/test_folded_rows.py::test_small_matrices",),
+    ),
 )

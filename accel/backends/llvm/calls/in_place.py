@@ -23,6 +23,7 @@ from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.choose import schedules
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.cpu.interleaved import Interleaved
 from accel.schedule.templates.tile import Tile
 from accel.schedule.templates.ways import Finding
 from accel.support.dataclass import dataclass
@@ -107,7 +108,9 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
 
 
 def _first_way(nest: Nest, argument: Array, found: Layout) -> Finding | None:
-    return schedules(in_layouts(nest, {argument: found}), PROCESSOR).ways[0].finding
+    """The first one that is not for rows of a few elements alone."""
+    ways = schedules(in_layouts(nest, {argument: found}), PROCESSOR).ways
+    return next((way.finding for way in ways if not isinstance(way.finding, Interleaved)), None)
 
 
 def _reads(nest: Nest) -> Iterator[tuple[Sequence[Stream], Read]]:

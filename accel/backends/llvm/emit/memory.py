@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import prod
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.asked import Ahead
 from accel.backends.llvm.emit.checks import Checks
-from accel.backends.llvm.emit.lanes.interleaving import interleaved_lanes
+from accel.backends.llvm.emit.lanes.interleaving import every_so_many, interleaved_lanes
 from accel.backends.llvm.emit.lanes.masked import lane_by_lane, masked_load, masked_store, suffix
 from accel.backends.llvm.emit.lanes.narrow_gathers import gathered, gathered_from, gathers_words
 from accel.backends.llvm.emit.lanes.packing import by_table, in_pieces, packed, set_lanes, store_pieces
@@ -29,6 +30,7 @@ from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_mem
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.sites import Site
 from accel.labelled.array import Array, Extent
+from accel.labelled.scalar import constant
 
 FIRST_CACHE, SECOND_CACHE = 3, 2
 """How LLVM calls the caches that what is asked for comes to."""
@@ -39,8 +41,8 @@ class Memory(Checks):
 
     def __init__(self, view: FrameView, writer: Writer, leave: str, sites: list[Site] | None) -> None:
         super().__init__(view, writer, leave, sites)
-        self.rows_of: Mapping[Array, tuple[int, int]] = {}
-        """How many dimensions and elements rows of arrays have, which lie one behind the other, where that is known."""
+        self.rows_of: Mapping[Array, Sequence[int]] = {}
+        """The extents of rows of arrays, which lie one behind the other, where that is known."""
         self._true: str | None = None
         self._ahead: Ahead | None = None
 
@@ -116,6 +118,8 @@ class Memory(Checks):
             text = writer.reversed(row, memory_type(kind))
         elif (loaded := self._loaded(array, index)) is not None:
             text = loaded
+        elif mask is None and (place := self._place_in_row(array, index)) is not None:
+            text = self._of_rows(array, index, place)
         elif step != ANY and mask is None:
             text = stepped_lanes(writer.code, kind, self.address(array, index), step)
         elif mask is None and self._is_component(array, index):
@@ -130,12 +134,38 @@ class Memory(Checks):
 
     def _step(self, array: Array, index: Sequence[Value]) -> int:
         """How many elements it is in memory from lane to lane; `ANY` if that is not known, or a gather is faster."""
-        dimensions, elements = self.rows_of.get(array, (0, ANY))
-        if dimensions and self._is_row(index[:-dimensions]):
-            return elements if all(map(self._writer.is_uniform, index[-dimensions:])) else ANY
+        if (extents := self.rows_of.get(array)) and self._is_row(index[: -len(extents)]):
+            return prod(extents) if all(map(self._writer.is_uniform, index[-len(extents) :])) else ANY
         if (step := self.view.frame.step(array)) != ANY:
             return step if self._is_row(index[:-1]) else ANY
         return step_of(index[-1]) if all(map(self._writer.is_uniform, index[:-1])) else ANY
+
+    def _place_in_row(self, array: Array, index: Sequence[Value]) -> int | None:
+        """Which element of neighbouring rows is read, whose extents are known."""
+        extents = self.rows_of.get(array, ())
+        inner = index[len(index) - len(extents) :]
+        if not extents or not self._is_row(index[: len(index) - len(extents)]):
+            return None
+        place = 0
+        for each, extent in zip(inner, extents, strict=True):
+            if not isinstance(each, Fixed):
+                return None
+            place = place * extent + int(each.constant.value)
+        return place
+
+    def _of_rows(self, array: Array, index: Sequence[Value], place: int) -> str:
+        """The same element of all lanes' rows, which are loaded whole: so whoever reads another one loads the same."""
+        kind, code = array.element, self._writer.code
+        extents = self.rows_of[array]
+        first = [*index[: len(index) - len(extents)], *([Fixed(constant(I64, 0))] * len(extents))]
+        address = self.address(array, first)
+        vectors = [
+            self._load_row(
+                kind, code.emit(f"getelementptr i8, ptr {address}, i64 {number * code.lanes * kind.bytes}"), None
+            )
+            for number in range(prod(extents))
+        ]
+        return every_so_many(code, memory_type(kind), vectors, place)
 
     def _is_component(self, array: Array, index: Sequence[Value]) -> bool:
         """Whether it is one and the same component of neighbouring rows, as in `points[i, 0]`: rows may be short."""

@@ -75,7 +75,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
 
 def in_one_module(text: NestText, finding: Finding) -> Sequence[Alternative]:
     """The same for code that is compiled late itself: without what is compiled later than that."""
-    return [each for each in alternatives(text, finding) if not isinstance(each, WindowStrips | SegmentStrips)]
+    late = InterleavedLoops | WindowStrips | SegmentStrips
+    return [each for each in alternatives(text, finding) if not isinstance(each, late)]
 
 
 def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative]:

@@ -1,11 +1,13 @@
-"""Maps of rows of a few elements, in lanes over the rows: what columns come to is interleaved, and stored in vectors.
+"""Rows of a few elements, in lanes over the rows: what columns come to is interleaved, and stored in vectors.
 
-The code is compiled for each number of columns, when a call first has such rows.
+The code is compiled for each number of columns, and of elements that these fold, when a call first has such rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from math import prod
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import Memory
@@ -21,7 +23,9 @@ from accel.backends.llvm.text.late import Late
 from accel.backends.llvm.text.routine import Routine
 from accel.errors import AccelInternalError
 from accel.ir.nodes import Write
-from accel.schedule.templates.cpu.interleaved import Interleaved, side_by_side
+from accel.schedule.templates.cpu.interleaved import Interleaved
+from accel.schedule.templates.cpu.positions import extents
+from accel.schedule.templates.cpu.side_by_side import side_by_side
 
 FEWEST = 512
 """Elements below which rows take no more than some microseconds longer, so that it is not worth to compile more code."""
@@ -33,22 +37,23 @@ class InterleavedLoops:
     def __init__(self, text: NestText, found: Interleaved, lanes: int) -> None:
         """`lanes` of the vectors in which the nest's statements are computed."""
         self._text, self._found, self._lanes = text, found, lanes
-        self._late = Late(f"{text.name}_interleaved", len(found.counts), self._routines)
+        self._late = Late(f"{text.name}_interleaved_{len(found.columns)}", prod(map(len, found.counts)), self._routines)
 
     def applies(self, levels: Levels) -> str:
         """Whether rows are as short, there are enough side by side, and they lie one behind the other: an i1."""
         code, found = levels.routine.code, self._found
-        columns, count, counts = self._columns(levels), self._count(levels), found.counts
-        few = code.emit(f"icmp ule i64 {code.emit(f'sub i64 {columns}, {counts[0]}')}, {len(counts) - 1}")
-        result = code.emit(f"and i1 {few}, {code.emit(f'icmp sge i64 {count}, {self._lanes}')}")
+        result = code.emit(f"icmp sge i64 {self._count(levels)}, {self._lanes}")
         result = code.emit(f"and i1 {result}, {code.emit(f'icmp sge i64 {self._total(levels)}, {FEWEST}')}")
+        for loop, counts in zip(found.columns, found.counts, strict=True):
+            over = code.emit(f"sub i64 {levels.extent(loop)}, {counts[0]}")
+            result = code.emit(f"and i1 {result}, {code.emit(f'icmp ule i64 {over}, {len(counts) - 1}')}")
         if found.divided:
-            rest = code.emit(f"urem i64 {levels.extent(found.lanes)}, {columns}")
+            rest = code.emit(f"urem i64 {levels.extent(found.lanes)}, {self._columns(levels)}")
             result = code.emit(f"and i1 {result}, {code.emit(f'icmp eq i64 {rest}, 0')}")
-        for array in found.rows:
-            whole = str(array.element.bytes)
-            for loop, dimension in zip(reversed(found.columns), reversed(range(len(array.shape) - 1)), strict=False):
-                whole = code.emit(f"mul i64 {whole}, {levels.extent(loop)}")
+        for array, dimensions in found.rows:
+            whole, last = str(array.element.bytes), len(array.shape) - 1
+            for dimension in reversed(range(last - dimensions, last)):
+                whole = code.emit(f"mul i64 {whole}, {levels.view.extent(array.shape[dimension + 1])}")
                 lies = code.emit(f"icmp eq i64 {levels.view.stride(array, dimension)}, {whole}")
                 result = code.emit(f"and i1 {result}, {lies}")
         return result
@@ -58,13 +63,17 @@ class InterleavedLoops:
         self._text.routines.append(self._late.found())
         self._text.late.append(self._late)
         code, found = levels.routine.code, self._found
-        number = code.emit(f"sub i64 {self._columns(levels)}, {found.counts[0]}")
+        number = "0"
+        for loop, counts in zip(found.columns, found.counts, strict=True):
+            over = code.emit(f"sub i64 {levels.extent(loop)}, {counts[0]}")
+            number = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {len(counts)}')}, {over}")
         function = self._late.address(levels.routine, number)
         parts = code.parts(self._count(levels), str(self._lanes))
         note_streaming(self._text, levels, self._total(levels), 1)
         for loop in found.outer:
             parts = code.emit(f"mul i64 {parts}, {levels.extent(loop)}")
-        launch(self._text, levels, function, parts, self._total(levels), self._lanes * found.counts[-1])
+        most = prod(counts[-1] for counts in found.counts)
+        launch(self._text, levels, function, parts, self._total(levels), self._lanes * most)
 
     def _columns(self, levels: Levels) -> str:
         """How many columns there are."""
@@ -81,11 +90,11 @@ class InterleavedLoops:
         return product_of_extents(levels, self._found.loops[:-1] if self._found.divided else self._found.loops)
 
     def _routines(self, number: int) -> Sequence[Routine]:
-        """`@<name>_interleaved(frame, low, high)`: some vectors of rows, of columns whose count has this number."""
+        """`@<name>(frame, low, high)`: some vectors of rows, of columns whose counts have this number."""
         routine = Routine(f"void @{self._late.name}(ptr %frame, i64 %low, i64 %high)")
         levels, code = Levels(self._text, routine, "ret void"), routine.code
         leave_if_failed(levels.view)
-        rows = _Rows(levels, self._found, self._lanes, self._found.counts[number])
+        rows = _Rows(levels, self._found, self._lanes, _of_number(self._found.counts, number))
         count = self._count(levels)
         vectors = code.parts(count, str(self._lanes))
         first, position = routine.slot("i64"), routine.slot("i64")
@@ -115,16 +124,29 @@ class InterleavedLoops:
         return [routine]
 
 
-class _Rows:
-    """Writes vectors of rows of so many columns."""
+def _of_number(counts: Sequence[range], number: int) -> list[int]:
+    """The number of iterations of each loop, of the combination with this number."""
+    found: list[int] = []
+    for each in reversed(counts):
+        number, place = divmod(number, len(each))
+        found.append(each[place])
+    return found[::-1]
 
-    def __init__(self, levels: Levels, found: Interleaved, lanes: int, count: int) -> None:
-        self._levels, self._found, self._count = levels, found, count
+
+class _Rows:
+    """Writes vectors of rows, whose loops of columns have so many iterations."""
+
+    def __init__(self, levels: Levels, found: Interleaved, lanes: int, counts: Sequence[int]) -> None:
+        self._levels, self._found = levels, found
         self._writer = Writer(levels.routine.code, lanes)
         self._memory: Memory = levels.memory.with_writer(self._writer)
-        self._memory.rows_of = dict.fromkeys(found.rows, (len(found.columns), count))
+        sizes = dict(zip(extents(found.columns), counts, strict=True))
+        self._memory.rows_of = {
+            array: [sizes.get(extent, extent.offset) for extent in array.shape[len(array.shape) - dimensions :]]
+            for array, dimensions in found.rows
+        }
         self._stores = Stores(self._memory, self._writer)
-        self._statements = side_by_side(found, count)
+        self._statements = side_by_side(found, counts)
         self._outer: dict[str, Value] = {}
 
     def enter(self, number: str) -> None:
@@ -139,17 +161,16 @@ class _Rows:
         writer, lanes = self._writer, self._found.lanes
         streams = Streams(self._memory, self._outer | {lanes.index.name: Progression(start, 1)})
         statements = Statements(writer, self._memory, streams, _no_step)
-        mask, writes = None if rest is None else writer.first_lanes(rest), list[Write]()
-        for statement in self._statements:
-            if not isinstance(statement, Write):
-                statements.masked(statement, mask)
+        mask = None if rest is None else writer.first_lanes(rest)
+        for array, some in groupby(self._statements, lambda s: s.array if isinstance(s, Write) else None):
+            if array is None:
+                for statement in some:
+                    statements.masked(statement, mask)
                 continue
-            writes.append(statement)
-            if len(writes) == self._count:
-                values = [streams.value(write.value) for write in writes]
-                index = streams.values(writes[0].index)
-                self._memory.write_rows(statement.array, index, values, rest, self._stores.row(statement.array, index))
-                writes = []
+            writes = [statement for statement in some if isinstance(statement, Write)]
+            values = [streams.value(write.value) for write in writes]
+            index = streams.values(writes[0].index)
+            self._memory.write_rows(array, index, values, rest, self._stores.row(array, index))
 
 
 def _no_step(*_: object) -> tuple[Sequence[Value], Sequence[Value]]:

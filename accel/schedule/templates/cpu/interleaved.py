@@ -1,26 +1,26 @@
 """Maps of rows of two to nine elements, such as points, pairs and pixels: a lane for each row, which has its elements.
 
-In: a nest. Out: an `Interleaved`, or None; and the statements for a number of columns. Each column has its own, in which its
-index is a number, so that what is chosen by that is decided; what columns share is computed once. What neighbouring rows come
-to is put between each other in registers, which is the backend's.
+In: a nest. Out: an `Interleaved`, or None. Its statements are written for numbers of columns, in `side_by_side.py`. What
+neighbouring rows come to is put between each other in registers, which is the backend's. Rows that are folded, such as those of
+small matrices, are found in `folded_rows.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64, ScalarType
-from accel.ir import flow, mentions
-from accel.ir.indices import Indices, arguments
-from accel.ir.nodes import For, LoopBody, Nest, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.ast.tree.types import I64
+from accel.ir import mentions
+from accel.ir.indices import arguments
+from accel.ir.nodes import For, Level, LoopBody, Nest, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.ir.positions import merging
 from accel.ir.work import element_work
-from accel.labelled import programs, rewrite, scalar
+from accel.labelled import scalar
 from accel.labelled.array import Array, Extent
-from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable, constant
+from accel.labelled.scalar import Compute, Constant, Load
 from accel.labelled.work import INSTRUCTIONS
 from accel.schedule.flat import flat_loops
 from accel.schedule.templates.cpu.divided import divided
@@ -45,18 +45,17 @@ LONGEST_OF_ALL = 2 * LONGEST
 class Interleaved:
     """How a nest runs with a row in each lane.
 
-    lanes: the loop over rows. outer: the loops around it, outermost first. columns: those inside. statements: those of the
-    innermost one. counts: how many columns there may be. rows: the arrays whose rows are as long as those of the nest. divided:
-    whether `lanes` and `columns` stand for one loop of the nest; then `lanes` has that loop's extent, a multiple
-    of the columns.
+    lanes: the loop over rows. outer: the loops around it, outermost first. columns: those inside. counts: how many iterations
+    each of these may have. rows: arrays whose rows are as long as columns, by how many dimensions these rows have. divided:
+    whether `lanes` and `columns` stand for one loop of the nest; then `lanes` has that loop's extent, a multiple of the
+    columns.
     """
 
     outer: tuple[For, ...]
     lanes: For
     columns: tuple[For, ...]
-    statements: tuple[LoopBody, ...]
-    counts: range
-    rows: tuple[Array, ...] = ()
+    counts: tuple[range, ...]
+    rows: tuple[tuple[Array, int], ...] = ()
     divided: bool = False
 
     @property
@@ -91,8 +90,8 @@ def _rows(nest: Nest, loops: Sequence[For], statements: tuple[LoopBody, ...]) ->
         return None
     every = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
     known = extents(loops[first:])
-    rows = tuple([a for a in every if len(a.shape) > len(known) and a.shape[-len(known) :] == known])
-    return Interleaved(tuple(loops[: first - 1]), loops[first - 1], tuple(loops[first:]), statements, counts, rows)
+    rows = [(a, len(known)) for a in every if len(a.shape) > len(known) and a.shape[-len(known) :] == known]
+    return Interleaved(tuple(loops[: first - 1]), loops[first - 1], tuple(loops[first:]), counts, tuple(rows))
 
 
 def _first_column(loops: Sequence[For]) -> int:
@@ -105,14 +104,19 @@ def _first_column(loops: Sequence[For]) -> int:
     return first
 
 
-def _counts(known: Sequence[Extent], *, chosen: bool, repeated: bool) -> range | None:
-    """How many columns there may be, of loops of such extents; None if they are not to be written. `repeated`: all of a row
-    read one element, in little work."""
+def _counts(known: Sequence[Extent], *, chosen: bool, repeated: bool) -> tuple[range, ...] | None:
+    """How many iterations loops of such extents may have, of which one alone may be unknown; None if they are not to be
+    written. `repeated`: all of a row read one element, in little work."""
     most = MOST_KNOWN if repeated else MOST
     if any(extent.variable is not None for extent in known):
-        return range(LEAST, most + 1) if chosen or repeated else None
+        return (range(LEAST, most + 1),) if chosen or repeated else None
     count = prod(extent.offset for extent in known)
-    return range(count, count + 1) if LEAST <= count <= (MOST_KNOWN if chosen else most) else None
+    return tuple(map(only, known)) if LEAST <= count <= (MOST_KNOWN if chosen else most) else None
+
+
+def only(extent: Extent) -> range:
+    """The iterations that a loop has whose extent is a number."""
+    return range(extent.offset, extent.offset + 1)
 
 
 def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
@@ -134,7 +138,9 @@ def _divided(nest: Nest, statements: Sequence[LoopBody]) -> Interleaved | None:
     (count,) = extents([columns])
     if element_work(statements, INSTRUCTIONS) * count.offset > LONGEST_OF_ALL:
         return None
-    return Interleaved(tuple(outer), rows, (columns,), tuple(made), range(count.offset, count.offset + 1), divided=True)
+    columns = replace(columns, body=Level(tuple(made), None, ()))
+    rows = replace(rows, body=Level((), columns, ()))
+    return Interleaved(tuple(outer), rows, (columns,), (only(count),), divided=True)
 
 
 def _mentions(some: Sequence[Operand], indices: Sequence[Stream]) -> bool:
@@ -169,118 +175,3 @@ def _chooses_inside(statement: scalar.Statement) -> bool:
             return number.type is I64 and abs(int(number.value)) <= MOST_KNOWN
         case _:
             return False
-
-
-# The statements.
-
-
-def side_by_side(found: Interleaved, count: int) -> tuple[LoopBody, ...]:
-    """The statements of all columns, so many, at one iteration of the loops around. Each is written at a number."""
-    text, least = _Columns(found, count), {len(found.loops) - 1: (0, count - 1)} if len(found.columns) == 1 else {}
-    indices = Indices(found.loops, least)
-    made = [each for statement in found.statements for each in text.of(statement)]
-    return _live([indices.simplified(each) for each in made])
-
-
-def _live(statements: Sequence[LoopBody]) -> tuple[LoopBody, ...]:
-    """Without what nobody needs; checks stay."""
-    needed, kept = set[Stream](), list[LoopBody]()
-    for statement in reversed(statements):
-        if isinstance(statement, Write | Remap) or any(stream in needed for stream in flow.made(statement)):
-            needed.update(flow.needed(statement))
-            kept.append(statement)
-    return tuple(reversed(kept))
-
-
-class _Columns:
-    """Statements for so many columns: what each stream is in each of them."""
-
-    def __init__(self, found: Interleaved, count: int) -> None:
-        self._count = count
-        (self._size, *_) = sizes = extents(found.columns)
-        self._values: dict[Operand, list[Operand]] = {}
-        after = 1
-        for loop, size in reversed([*zip(found.columns, sizes, strict=True)]):
-            inner = size.offset if size.variable is None else count
-            self._values[loop.index] = [constant(I64, number // after % inner) for number in range(count)]
-            after *= inner
-
-    def of(self, statement: LoopBody) -> Iterator[LoopBody]:
-        """What becomes of a statement: one, if it is the same in all columns; else one for each, or of a function one for all
-        together."""
-        outs = flow.made(statement)
-        each = [self._in(statement, number) for number in range(self._count)]
-        if all(one == each[0] for one in each) and not isinstance(statement, Write):
-            self._values.update((out, [out] * self._count) for out in outs)
-            yield statement
-            return
-        named = [[Stream(f"{out.name}_c{number}", out.type) for out in outs] for number in range(self._count)]
-        for place, out in enumerate(outs):
-            self._values[out] = [names[place] for names in named]
-        if isinstance(statement, OneToOne):
-            yield self._together(statement, [out for names in named for out in names])
-            return
-        for one, names in zip(each, named, strict=True):
-            yield _making(one, names)
-
-    def _in(self, statement: LoopBody, number: int) -> LoopBody:
-        """The statement in a column."""
-        return flow.substituted(statement, lambda operand: self._values.get(operand, [operand] * self._count)[number])
-
-    def _together(self, statement: OneToOne, outs: Sequence[Stream]) -> OneToOne:
-        """One function for all columns, of the streams that any of them is given."""
-        given: dict[Stream, Variable] = {}
-        statements, results = list[scalar.Statement](), list[scalar.Operand]()
-        numbers = _Numbers(statement.function, self._size, self._count)
-        for number in range(self._count):
-            one = self._in(statement, number)
-            for argument in flow.needed(one):
-                if argument not in given:
-                    given[argument] = numbers.another(argument.type)
-            body = numbers.renamed(statement.function, [_operand(a, given) for a in flow.operands(one)])
-            statements += body.statements
-            results += body.results
-        function = Function(tuple(given.values()), Block(tuple(statements), tuple(results)))
-        return OneToOne(tuple(outs), function, tuple(given))
-
-
-def _operand(argument: Operand, given: Mapping[Stream, Variable]) -> scalar.Operand:
-    return given[argument] if isinstance(argument, Stream) else argument
-
-
-def _making(statement: LoopBody, outs: Sequence[Stream]) -> LoopBody:
-    match statement:
-        case Read():
-            return replace(statement, out=outs[0])
-        case Remap():
-            return replace(statement, outs=tuple(outs))
-        case _:
-            return statement
-
-
-class _Numbers:
-    """Variables that copies of a function bind, no two alike. `size`, an extent, is a number in them."""
-
-    def __init__(self, function: Function, size: Extent, count: int) -> None:
-        self._last = programs.highest_variable(function)
-        self._size, self._count = size, count
-
-    def another(self, kind: ScalarType) -> Variable:
-        """One more."""
-        self._last += 1
-        return Variable(self._last, kind)
-
-    def renamed(self, function: Function, arguments: Sequence[scalar.Operand]) -> Block:
-        """The body of a copy, of these arguments."""
-        known = dict(zip(function.parameters, arguments, strict=True))
-
-        def operand(one: scalar.Operand) -> scalar.Operand:
-            if isinstance(one, Extent) and one.variable is not None and one.variable == self._size.variable:
-                return constant(I64, self._count + one.offset - self._size.offset)
-            return known.get(one, one) if isinstance(one, Variable) else one
-
-        def bound(variable: Variable) -> Variable:
-            known[variable] = other = self.another(variable.type)
-            return other
-
-        return rewrite.block(function.body, operand, bound, lambda array: array)

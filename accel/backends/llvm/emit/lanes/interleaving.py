@@ -1,4 +1,6 @@
-"""Vectors put between each other: lane 0 of each, then lane 1 of each, and so on, as rows of so many elements lie in memory."""
+"""Vectors put between each other: lane 0 of each, then lane 1 of each, and so on, as rows of so many elements lie in memory.
+And one of the vectors that were put so.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,24 @@ def interleaved_lanes(code: Code, type_: str, vectors: Sequence[str]) -> list[st
     return [
         _picked(code, type_, vectors, every[start : start + code.lanes]) for start in range(0, len(every), code.lanes)
     ]
+
+
+def every_so_many(code: Code, type_: str, vectors: Sequence[str], place: int) -> str:
+    """The element at `place` of each of as many rows as there are lanes, which lie one behind the other in these vectors.
+
+    First every second element is kept, if rows have a multiple of two, or every third, and so on: whoever asks for several
+    places has much in common then, and LLVM writes it once.
+    """
+    lanes = code.lanes
+    while len(vectors) > 1:
+        step = next(each for each in range(2, len(vectors) + 1) if len(vectors) % each == 0)
+        kept = [divmod(step * lane + place % step, lanes) for lane in range(lanes)]
+        places = [(lane, vector) for vector, lane in kept]
+        vectors = [
+            _picked(code, type_, vectors[start : start + step], places) for start in range(0, len(vectors), step)
+        ]
+        place //= step
+    return vectors[0]
 
 
 def _picked(code: Code, type_: str, vectors: Sequence[str], places: Sequence[tuple[int, int]]) -> str:
