@@ -90,7 +90,7 @@ from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )
 from accel.ast.combinators.control import assert_, iiterate
-from accel.errors import AccelAssertionError
+from accel.errors import AccelAssertionError, AccelAttributeError
 from accel.ast.combinators.overloads import match, sfoldl
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.records import Field, Record
@@ -123,6 +123,7 @@ if TYPE_CHECKING:
 
     __version__: str
 else:
+    from accel.ast.combinators.refused_calls import check_class as _check_class
     from accel.ast.combinators.refused_calls import checked as _checked
     from accel.ast.combinators.refused_calls import checked_call as _checked_call
     from accel.support.distribution import version as _version
@@ -170,7 +171,7 @@ else:
 
 __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc",
-    "AccelAssertionError",
+    "AccelAssertionError", "AccelAttributeError",
     "AccelDeviceError", "AccelError", "AccelIndexError",
     "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelRearrangeError", "AccelShapeError",
     "AccelSolverWarning", "AccelStagingError",
@@ -310,6 +311,8 @@ __all__ = [
 if not TYPE_CHECKING:
     globals().update(_checked(globals(), __all__, __name__))
     vars(random).update(_checked(vars(random), random.__all__, random.__name__))
+    _check_class(Fold, "accel.Fold")
+    _check_class(type(boundary), "accel.boundary")
 
 
 def __dir__() -> list[str]:

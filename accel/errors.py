@@ -221,6 +221,10 @@ class AccelTypeError(AccelError, TypeError):
     """Element types or ranks do not fit."""
 
 
+class AccelAttributeError(AccelError, AttributeError):
+    """An `Acc`, an `Exp`, a record or accel itself has nothing of that name; `hasattr` is False."""
+
+
 class AccelShapeError(AccelError, ValueError):
     """Extents do not fit: unequal, negative, or too large."""
 

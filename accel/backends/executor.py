@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, NoReturn, TypeVar
 
+from accel.ast.handles.extents import LESS_MEMORY
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Around, Device, Give, Instruction, ShapeOf, Slots, nothing_around, shape_of
@@ -67,7 +68,8 @@ class Execution(Generic[B]):
         except AccelError:
             raise
         except MemoryError as error:  # for a copy of an argument or of a result
-            raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
+            message = f"no memory for an argument or a result: {error}"
+            raise AccelMemoryError(message, here(), hint=LESS_MEMORY) from error
         finally:
             self._device.leave(uploaded)
 

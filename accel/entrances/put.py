@@ -45,7 +45,8 @@ def put(x: object, *, backend: str | None = None) -> object:
     except AccelError:
         raise
     except MemoryError as error:
-        raise AccelMemoryError(f"no memory for an array on {settings.backend}: {error}", where) from error
+        hint = "arrays there are given back when nothing refers to them any more: `del xs`"
+        raise AccelMemoryError(f"no memory for an array on {settings.backend}: {error}", where, hint=hint) from error
 
 
 def _found(name: str, threads: int, where: Where | None) -> AnyBackend:

@@ -77,8 +77,9 @@ def stream(f: object, iterable: Iterable[object], **given: Unpack[Given]) -> Ite
     [array(3), array(6)]
     """
     function = f if isinstance(f, RunN) and not given else _of_one("stream", f, given)
-    if not isinstance(iterable, Iterable):
-        raise AccelTypeError(f"stream takes an iterable of arrays, got {describe(iterable)}", here())
+    if not isinstance(iterable, Iterable) or getattr(iterable, "shape", None) == ():
+        hint = "it takes a list of arrays, or what gives one after the other: `A.stream(f, [xs, ys])`"
+        raise AccelTypeError(f"stream takes an iterable of arrays, got {describe(iterable)}", here(), hint=hint)
     return map(function, iterable)
 
 

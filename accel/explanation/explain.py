@@ -197,7 +197,8 @@ def _strategy(plan: Plan) -> str:
 def _traced(program: object, arrays: Sequence[object]) -> Traced:
     if isinstance(program, Acc | tuple):
         if arrays:
-            raise AccelTypeError("a program that holds its arrays takes no others", here())
+            hint = "write the program as a function of its arrays: `A.explain(f, xs, ys)`"
+            raise AccelTypeError("a program that holds its arrays takes no others", here(), hint=hint)
         return Traced(_results(program), [], [], [])
     if not callable(program):
         hint = "give an Acc, a tuple of them, or a function over them with its arrays"
@@ -248,7 +249,6 @@ def _results(result: object) -> list[ArrayNode]:
     if isinstance(result, tuple):
         return [node for part in result for node in _results(part)]
     if not isinstance(result, Acc):
-        raise AccelTypeError(
-            f"what is explained must be an Acc or a tuple of them, got {type(result).__name__}", here()
-        )
+        message = f"what is explained must be an Acc or a tuple of them, got {type(result).__name__}"
+        raise AccelTypeError(message, here(), hint="wrap NumPy arrays by `A.use(x)`, scalars by `A.unit(e)`")
     return [result.node]

@@ -15,7 +15,7 @@ from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, memory_type, register_type
 from accel.errors import AccelRearrangeError
 from accel.labelled.scalar import Block, Compute, Constant, Function, Operand, Variable, operand_type
-from accel.rearrange.nest import LinearNest, Reference, Role
+from accel.rearrange.nest import LINEAR, LinearNest, Reference, Role
 from accel.rearrange.rules import Order, Piece
 
 ENTRY = "rearranged"
@@ -137,7 +137,8 @@ class _Writer:
                 case Constant():
                     return self._code.constant(operand)
                 case _:
-                    raise AccelRearrangeError("this nest is no linear nest: it computes with extents", self._nest.where)
+                    message = "this nest is no linear nest: it computes with extents"
+                    raise AccelRearrangeError(message, self._nest.where, hint=LINEAR)
 
         for statement in _statements(function.body, self._nest):
             kinds = [operand_type(each) for each in statement.arguments]
@@ -179,7 +180,6 @@ def _register(registers: Sequence[str], value: int | Constant, code: Code) -> st
 def _statements(body: Block, nest: LinearNest) -> Sequence[Compute]:
     found = [statement for statement in body.statements if isinstance(statement, Compute)]
     if len(found) != len(body.statements):
-        raise AccelRearrangeError(
-            "this nest is no linear nest: it branches, loops or reads within its function", nest.where
-        )
+        message = "this nest is no linear nest: it branches, loops or reads within its function"
+        raise AccelRearrangeError(message, nest.where, hint=LINEAR)
     return found

@@ -7,7 +7,7 @@ result first. Everything else is data: what is read where, what is computed of i
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy.typing as npt
 
@@ -18,6 +18,9 @@ from accel.labelled.scalar import Constant, Function
 from accel.support.dataclass import dataclass
 
 HostArray: TypeAlias = npt.NDArray[Any]  # Any: elements of one of several types
+
+LINEAR: Final = "[Ber]'s rules are for `nzip`, `rnz` and products such as `A.matmul` and `A.einsum`"
+"""What to do about a program that is no linear nest."""
 
 
 class Role(Enum):

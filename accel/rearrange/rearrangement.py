@@ -102,7 +102,8 @@ class Rearrangement:
             wrong = ~(np.abs(found - expected) <= program.bound) & (found != expected)
             wrong &= ~(np.isnan(found) & np.isnan(expected))
         if np.any(wrong):
-            raise AccelRearrangeError(f"{self.name} computes something else at {int(np.sum(wrong))} elements", here())
+            message = f"{self.name} computes something else at {int(np.sum(wrong))} elements"
+            raise AccelRearrangeError(message, here(), hint="this is a bug in accel: please report the program")
 
     def __str__(self) -> str:
         return f"{self.name}: {'; '.join(map(str, self.steps)) or 'as it is written'}"
@@ -127,7 +128,8 @@ def rearrangements(
         ['mapA mapB rnz', 'mapB mapA rnz', 'mapA rnz mapB', 'mapB rnz mapA', 'rnz mapA mapB', 'rnz mapB mapA']
     """
     if association not in ("free", "fixed"):
-        raise AccelValueError(f"association is 'free' or 'fixed', not {shown(association)}", here())
+        hint = "`free` lets LLVM choose how floats are combined"
+        raise AccelValueError(f"association is 'free' or 'fixed', not {shown(association)}", here(), hint=hint)
     # The product as an operation of its own: LLVM rounds it with its sum, where that is free.
     found = subject(f, arrays, setting.changed({"products": "rounded"}))
     nest, data = linear_nest(found.staged.loops, found.sizes, [to_host(leaf) for leaf in found.data or ()])

@@ -85,7 +85,8 @@ def exchange(nest: LinearNest, order: Order, depth: int, *, free: bool) -> Order
     """
     outer, inner = order.pieces[depth : depth + 2]
     if outer.axis == inner.axis:
-        raise AccelRearrangeError(f"two subdivisions of {outer.axis.name} stay in their order", here())
+        hint = "the pieces of one axis go from the largest to the smallest; exchange them with other axes"
+        raise AccelRearrangeError(f"two subdivisions of {outer.axis.name} stay in their order", here(), hint=hint)
     roles = {outer.axis.role, inner.axis.role}
     if roles == {Role.MAP}:
         rule = Rule.EXCHANGE_MAPS
@@ -103,7 +104,7 @@ def _require_commuting(nest: LinearNest, free: bool) -> None:
     monoid = nest.reduction.monoid
     if not monoid.commutes:
         message = "two axes of a reduction change places only if it commutes (eq. 43)"
-        raise AccelRearrangeError(message, nest.where)
+        raise AccelRearrangeError(message, nest.where, hint="the maps outside of it may change places")
     if not (free or monoid.exact):
         message = "two axes of a reduction of floats would be combined in another order"
         raise AccelRearrangeError(message, nest.where, hint='`association="free"` allows it')

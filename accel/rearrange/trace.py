@@ -31,7 +31,7 @@ from accel.ir.nodes import (
 )
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.scalar import Constant
-from accel.rearrange.nest import Axis, HostArray, LinearNest, Operation, Reduction, Reference, Role
+from accel.rearrange.nest import LINEAR, Axis, HostArray, LinearNest, Operation, Reduction, Reference, Role
 from accel.support.dataclass import dataclass
 
 _LETTERS = "ijklmnopqrstuvwxyz" + ascii_lowercase[:8]
@@ -187,7 +187,7 @@ class _Reader:
         raise AccelRearrangeError(
             f"this nest is no linear nest of maps and one reduction: {what}",
             self.where,
-            hint="[Ber]'s rules are for `nzip`, `rnz` and products such as `A.matmul` and `A.einsum`",
+            hint=LINEAR,
         )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from accel.errors import AccelAttributeError, here
 from accel.support.accelerate_names import ACCELERATE_NAMES
 from accel.support.dataclass import frozen
 
@@ -267,22 +268,27 @@ _TYPES: Final[Mapping[str, str]] = MappingProxyType(
 def missing(name: str, known: Iterable[str]) -> AttributeError:
     """The error for a name that accel lacks: what to write if NumPy or Accelerate has it, else which of `known` is like it."""
     message = f"module 'accel' has no attribute {name!r}"
-    if name.startswith("_"):
+    if name.startswith("_"):  # Python and its tools ask for such names
         return AttributeError(message)
+    return AccelAttributeError(message, here(), hint=_instead(name, known))
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
+    """What to write instead of a name that accel lacks."""
     if name in NUMPY_FUNCTIONS:
         spelling = NUMPY_FUNCTIONS[name]
-        return AttributeError(f"{message}: for `{spelling.numpy}` write `{spelling.accel}`")
+        return f"for `{spelling.numpy}` write `{spelling.accel}`"
     if name in ACCELERATE_NAMES:
-        return AttributeError(f"{message}: write `{ACCELERATE_NAMES[name]}`")
+        return f"write `{ACCELERATE_NAMES[name]}`"
     of_numpy = getattr(np, name, None)
     if isinstance(of_numpy, (float, type)):
-        return AttributeError(f"{message}: write `np.{name}`")
+        return f"write `np.{name}`"
     if callable(of_numpy) or isinstance(of_numpy, ModuleType):
-        return AttributeError(f"{message}: NumPy's works on arrays of the host, before `A.use` or after `A.run`")
+        return "NumPy's works on arrays of the host, before `A.use` or after `A.run`"
     from difflib import get_close_matches  # for errors only
 
     close = get_close_matches(name, known, n=1)
-    return AttributeError(f"{message}. Did you mean: {close[0]!r}?" if close else message)
+    return f"is `A.{close[0]}` meant?" if close else "`dir(A)` lists all names"
 
 
 def attribute_hint(

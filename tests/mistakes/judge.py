@@ -105,7 +105,7 @@ def _of_accel(error: A.AccelError) -> Verdict:
 
 
 _OF_PROTOCOLS = (
-    ("__getattr__", AttributeError),
+    ("__getattr__", AttributeError),  # of names that begin with `_`
     ("__getitem__", KeyError),
     ("__getitem__", TypeError),
 )

@@ -72,6 +72,7 @@ def test_the_whole_message(backend: str) -> None:
         f"  {__file__}:{error.where.line} in <lambda>",
         "    error = found(lambda xs: A.map(A.log, xs), np.array([[1, 2], [3, -1]], np.float32), backend=backend)",
         "                             ^^^^^^^^^^^^^^^^",
+        '  hint: where one is meant run it without `checks="all"`; else choose by `A.cond` what is computed there',
     ]
 
 

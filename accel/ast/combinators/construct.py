@@ -94,7 +94,8 @@ def _counted(name: str, sh: object, start: object, step: object) -> Acc[Any]:
     where = here()
     kind = operations.common_type(name, (raw(start), raw(step)), where)
     if not isinstance(kind, ScalarType | ComplexType) or kind is BOOL:
-        raise AccelTypeError(f"{name} counts numbers, not {kind}", where)
+        hint = "other elements are made by `A.generate(sh, lambda ix: …)`"
+        raise AccelTypeError(f"{name} counts numbers, not {kind}", where, hint=hint)
     first = typed(raw(start), kind, f"the start of {name}", where)
     by = typed(raw(step), kind, f"the step of {name}", where)
     shape, _ = shape_of(name, sh, where)

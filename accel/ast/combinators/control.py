@@ -105,7 +105,8 @@ def assert_(condition: Exp[np.bool_], message: str, xs: S) -> S:
     arrays = flatten_structure("what assert_ returns", xs, where)
     test = typed(raw(_condition("assert_", condition, where)), BOOL, "the condition of assert_", where)
     if not isinstance(message, str):
-        raise AccelTypeError(f"the message of assert_ must be a str, got {describe(raw(message))}", where)
+        hint = 'the order is `A.assert_(condition, "what went wrong", xs)`'
+        raise AccelTypeError(f"the message of assert_ must be a str, got {describe(raw(message))}", where, hint=hint)
     forbid_nested("assert_", (test,), where)
     holds = the(unit(Exp[np.bool_](test))).node
     one, zero = (Literal(I64, value, where) for value in (1, 0))
@@ -128,7 +129,8 @@ def acond(c: object, a: object, b: object) -> Any:  # Any: the structure's type,
     forbid_nested("acond", (condition,), where)
     then, orelse = (flatten_structure("a branch of acond", branch, where) for branch in (a, b))
     if (left := _form(a)) != (right := _form(b)):
-        raise AccelTypeError(f"the branches of acond must have one form, got {left} and {right}", where)
+        hint = "both branches give every array, also those that one of them leaves as they are"
+        raise AccelTypeError(f"the branches of acond must have one form, got {left} and {right}", where, hint=hint)
     kinds = _common_types("the branches of acond", then, orelse, where)
     node = Acond(condition, tuple(x.node for x in then), tuple(x.node for x in orelse), kinds, where)
     results = [
@@ -240,7 +242,11 @@ def _condition(name: str, c: object, where: Where | None) -> object:
 def _holds(value: object, where: Where | None) -> Acc[Any]:
     if isinstance(value, Acc) and value.type == ArrayType(0, BOOL):
         return value
-    hint = "the condition is an array of rank 0: write `A.unit(e)`" if isinstance(value, Exp) else None
+    hint = "the condition is an array of rank 0, such as `A.unit(s[0] < 10)` or `A.any(p, s)` of a vector"
+    if isinstance(value, Exp):
+        hint = "the condition is an array of rank 0: write `A.unit(e)`"
+    elif isinstance(value, Acc) and value.type.element is BOOL:
+        hint = "write `A.foldAll(A.min, True, s)` if it is to hold for all, `A.foldAll(A.max, False, s)` if for one"
     shown = f"an {type(value).__name__} of type {value.type}" if isinstance(value, (Acc, Exp)) else describe(value)
     raise AccelTypeError(f"awhile's condition must return a scalar array of bool, got {shown}", where, hint=hint)
 
@@ -252,13 +258,25 @@ def _form(value: object) -> str:
     return f"({', '.join(map(_form, value))}{',' * (len(value) == 1)})"
 
 
+def _one_type(left: ArrayType, right: ArrayType) -> str:
+    """What makes arrays of two types such of one."""
+    if left.rank != right.rank:
+        return "ranks are part of types: `A.reshape`, `A.replicate` and `A.flatten` give an array another one"
+    return f"convert one: `A.map(lambda x: A.cast(x, …), xs)`, to {left.element} or to {right.element}"
+
+
 def _common_types(
     what: str, left: tuple[Acc[Any], ...], right: tuple[Acc[Any], ...], where: Where | None
 ) -> tuple[ArrayType, ...]:
     for x, y in zip(left, right, strict=True):
         if x.type != y.type:
             others = ((f"the {x.type} was made here:", x.node.where), (f"the {y.type} was made here:", y.node.where))
-            raise AccelTypeError(f"{what} must have one type, got {x.type} and {y.type}", where, others=others)
+            raise AccelTypeError(
+                f"{what} must have one type, got {x.type} and {y.type}",
+                where,
+                others=others,
+                hint=_one_type(x.type, y.type),
+            )
     return tuple(x.type for x in left)
 
 

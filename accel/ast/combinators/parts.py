@@ -13,11 +13,12 @@ from accel.ast.combinators.reorder import permuted
 from accel.ast.handles.acc import Acc, Array, Extents, Matrix, Num, Sh
 from accel.ast.handles.checks import arrays_of, inner_array, of_rank
 from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.extents import no_axis
 from accel.ast.handles.literals import describe, whole_number, whole_typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import max, min
 from accel.ast.tree.nodes import Literal
-from accel.errors import AccelTypeError, AccelValueError, Where, here
+from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -242,7 +243,7 @@ def dimension(name: str, axis: int, xs: object, *given: object) -> tuple[Acc[Any
         hint = "0 is the outermost axis, -1 the innermost"
         raise AccelTypeError(f"{name} needs an int as its axis, got {describe(raw(axis))}", where, hint=hint)
     if not -array.rank <= number < array.rank:
-        raise AccelValueError(f"{name}: an array of rank {array.rank} has no axis {number}", where)
+        raise no_axis(name, number, array.rank, where)
     return array, number % array.rank
 
 

@@ -189,12 +189,19 @@ def require_index(name: str, kind: ElementType, rank: int, where: Where | None) 
     if kind == index_type(rank) or (kind is I64 and rank == 1):
         return
     due = "i64" if rank == 1 else str(index_type(rank))
-    hint = None
+    hint = f"make them so: `A.map(lambda x: {_place(rank)}, xs)`, of integers of 64 bits"
     if rank == 1 and isinstance(kind, ScalarType) and kind.is_integer:
         hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
+    elif rank == 1 and isinstance(kind, ScalarType) and kind.is_float:
+        hint = "make them integers: `A.map(A.floor, indices)`; or are the arrays in another order?"
     raise AccelTypeError(
         f"{name} into an array of rank {rank} needs indices of type {due}, got {kind}", where, hint=hint
     )
+
+
+def _place(rank: int) -> str:
+    """An index into an array of that rank, as users write it."""
+    return "i" if rank == 1 else f"A.index({', '.join('ijklmnop'[:rank])})"
 
 
 def same_elements(
@@ -204,4 +211,5 @@ def same_elements(
     if element != given:
         places = (("the defaults were made here:", target.node.where), ("the values were made here:", array.node.where))
         message = f"{name} needs defaults and values of one type, got {element} and {given}"
-        raise AccelTypeError(message, where, others=places)
+        hint = f"convert one: `A.map(lambda x: A.cast(x, …), xs)`, to {element} or to {given}"
+        raise AccelTypeError(message, where, others=places, hint=hint)

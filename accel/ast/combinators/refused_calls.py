@@ -68,10 +68,22 @@ def checked_call(function: object, module: str) -> object:
             if trace is None or trace.tb_next is not None:  # the call was taken, and something in it failed
                 raise
             where = here()
-            raise AccelTypeError(str(error), where, hint=_hint(function, module, given, named, where)) from None
+            message = str(error).replace(".__init__", "")
+            raise AccelTypeError(message, where, hint=_hint(function, module, given, named, where)) from None
 
     call.__module__ = module  # where pickles look for it
     return call
+
+
+def check_class(kind: type[object], module: str) -> None:
+    """Have the constructor and the public functions of a class answer to calls that do not fit; `module` is its public name."""
+    for name, made in [*vars(kind).items()]:
+        if isinstance(made, staticmethod):
+            called = checked_call(made.__func__, module)
+            assert isinstance(called, FunctionType)
+            setattr(kind, name, staticmethod(called))
+        elif isinstance(made, FunctionType) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, checked_call(made, module))
 
 
 def _hint(
@@ -87,7 +99,8 @@ def _hint(
     if name in _ASCENDING and not _DESCENDING.isdisjoint(named):
         return f"write `A.reverse(A.{name}({spelling}))`"
     parameters = inspect.signature(function).parameters
-    shown = f"`{_public(module)}.{name}({', '.join(map(_shown, parameters.values()))})`"
+    called = _public(module) if name == "__init__" else f"{_public(module)}.{name}"
+    shown = f"`{called}({', '.join(_shown(each) for each in parameters.values() if each.name != 'self')})`"
     if name in _UNSEEDED and not named and len(given) == 2 and isinstance(given[1], Acc):
         return f"without a seed write `A.{_UNSEEDED[name]}({spelling})`; with one it is {shown}"
     if "axis" in named:

@@ -122,7 +122,8 @@ def slice(xs: Acc[Any], slix: object) -> Acc[Any]:
         index = None if entry is None else _literal(entry)
         if index is not None and (index < 0 or (extent is not None and index >= extent and 0 not in extents)):
             bound = "" if extent is None else f" of extent {extent}"
-            raise AccelIndexError(f"slice picks index {index} of dimension {axis}{bound}", where)
+            hint = "the last of n is `n - 1`" if index >= 0 else "none counts from the end: the last of n is `n - 1`"
+            raise AccelIndexError(f"slice picks index {index} of dimension {axis}{bound}", where, hint=hint)
     kind = array_type(len(extents), array.type.element)
     return Acc(Slice(array.node, entries, (kind,), where), extents)
 

@@ -79,6 +79,15 @@ class Neighbourhood(Generic[Sh, E]):
             hint = "write `n(-1)`, of a matrix `n(0, 1)`"
             raise AccelTypeError("a neighbour is read by a call, not by an index", here(), hint=hint)
 
+        def _refuse(self, *_: object) -> Never:
+            """Say that it is no element."""
+            hint = f"write `n({', '.join('0' * self._array.rank)})` for the element itself"
+            raise AccelTypeError("a neighbourhood is no element", here(), hint=hint)
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _refuse
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _refuse
+        __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __invert__ = _refuse
+
     def _load(self, index: Exp[Any], where: Where | None) -> Exp[Any]:
         return Exp(Index(self._array.node, index.node, self._array.type.element, where))
 
@@ -138,7 +147,8 @@ def _stencil(
     rank = arrays[0].rank
     if rank == 0:
         made = (("the array was made here:", arrays[0].node.where),)
-        raise AccelTypeError(f"{name} takes an array of rank 1 or more, got rank 0", where, others=made)
+        hint = "one element has no neighbours: write `A.map(f, xs)`"
+        raise AccelTypeError(f"{name} takes an array of rank 1 or more, got rank 0", where, others=made, hint=hint)
     parameters = tuple(Parameter(kind, where) for kind in (index_type(rank), *(each.type.element for each in arrays)))
     index, *elements = map(Exp[Any], parameters)
     for array, boundary in zip(arrays, boundaries, strict=True):
@@ -155,7 +165,8 @@ def _stencil(
 def _require_offsets(name: str, offsets: Sequence[object], rank: int, where: Where | None) -> None:
     if len(offsets) != rank:
         due = f"{rank} offset{'s' * (rank != 1)}, one for each dimension"
-        raise AccelTypeError(f"a neighbour in {name} needs {due}, got {len(offsets)}", where)
+        hint = f"write `n({', '.join(['0'] * (rank - 1) + ['1'])})` for the next one of the innermost dimension"
+        raise AccelTypeError(f"a neighbour in {name} needs {due}, got {len(offsets)}", where, hint=hint)
     for offset in offsets:
         if not isinstance(offset, int | np.integer) or isinstance(offset, bool):
             hint = (
@@ -163,4 +174,5 @@ def _require_offsets(name: str, offsets: Sequence[object], rank: int, where: Whe
             )
             raise AccelTypeError(f"an offset in {name} is a Python int, got {describe(raw(offset))}", where, hint=hint)
         if abs(int(offset)) > LARGEST_EXTENT:
-            raise AccelValueError(f"an offset in {name} is larger than any array: {offset}", where)
+            hint = f"at most {LARGEST_EXTENT}, whichever way; what lies outside of the array the boundary says"
+            raise AccelValueError(f"an offset in {name} is larger than any array: {offset}", where, hint=hint)

@@ -26,6 +26,7 @@ import numpy as np
 
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.habits import attributes
 from accel.ast.handles.literals import describe, is_node, typed, whole_number
 from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import (
@@ -47,8 +48,7 @@ from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType,
 from accel.device_array import DeviceArray
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
 from accel.support.dataclass import dataclass
-from accel.support.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTION, attribute_hint
-from accel.support.source import attribute_call
+from accel.support.numpy_names import NUMPY_FUNCTION
 
 Ix = TypeVarTuple("Ix")
 Sh = TypeVar("Sh", bound=tuple[Any, ...])
@@ -296,14 +296,7 @@ class Acc(Generic[X]):
             raise AccelTypeError("an Acc is not changed", here(), hint=hint)
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say what a user of NumPy's methods writes. `AttributeError`, so that `hasattr` works."""
-            hint = ""
-            if name in ARRAY_ATTRIBUTES:
-                value, given = attribute_call(here())
-                hint = f": write `{attribute_hint(ARRAY_ATTRIBUTES, name, 'xs', value, given)}`"
-            elif name in self.type.fields:
-                hint = f": write `A.map(R.{name}, xs)` with a record class `R`, or take `A.unzip(xs)` apart"
-            raise AttributeError(f"an Acc has no attribute {name!r}{hint}")
+            raise attributes.of_an_acc(name, self.type)
 
     def __repr__(self) -> str:
         return f"Acc[{self.type}]\n{text((self.node,))}"
@@ -361,7 +354,8 @@ def index_node(value: object, rank: int, where: Where | None) -> ScalarNode:
         hint = "many elements are read by `A.gather(indices, xs)`, those where a mask holds by `A.compact(mask, xs)[0]`"
         raise AccelTypeError("an array is indexed by ints and Exps, not by arrays", where, hint=hint)
     if isinstance(value, tuple) and len(value) != rank:
-        raise AccelTypeError(f"an index of {len(value)} into an array of rank {rank}", where)
+        hint = "an element has one place for each dimension; rows and columns are taken by `A.slice(xs, (i, A.All))`"
+        raise AccelTypeError(f"an index of {len(value)} into an array of rank {rank}", where, hint=hint)
     if isinstance(value, slice) or (isinstance(value, tuple) and any(isinstance(item, slice) for item in value)):
         hint = "parts of arrays are taken by `A.take`, `A.drop`, `A.slit` and `A.slice(xs, (A.All, i))`"
         raise AccelTypeError("an array is indexed by ints and Exps, not by Python slices", where, hint=hint)

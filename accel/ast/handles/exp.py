@@ -31,15 +31,14 @@ from accel.ast.handles.elements import (
     Real,
     Unknown,
 )
+from accel.ast.handles.habits import attributes
 from accel.ast.handles.habits.values import WithoutValue
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
-from accel.ast.tree.types import DEEPEST, ElementType, fields_of
-from accel.errors import here
+from accel.ast.tree.types import DEEPEST, ElementType
+from accel.errors import AccelTypeError, here
 from accel.support.dataclass import dataclass
-from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
-from accel.support.source import attribute_call
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -86,15 +85,14 @@ class Exp(WithoutValue, Of[E], Generic[E]):
     if not TYPE_CHECKING:  # for mypy they are missing; at run time their absence says what to write
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say what a user of NumPy's scalars writes. `AttributeError`, so that `hasattr` works."""
-            hint = ""
-            if name in (fields := fields_of(self.node.type)):
-                value = attribute_call(here())[0] or "e"
-                hint = f": write `{value}[{fields.index(name)}]`, or `R.{name}({value})` with a record class `R`"
-            elif name in SCALAR_ATTRIBUTES:
-                value, given = attribute_call(here())
-                hint = f": write `{attribute_hint(SCALAR_ATTRIBUTES, name, 'e', value, given)}`"
-            raise AttributeError(f"an Exp has no attribute {name!r}{hint}")
+            raise attributes.of_an_exp(name, self.node.type)
+
+        def __matmul__(self, other: object) -> NoReturn:
+            """Say that it is one element."""
+            hint = "of elements write `x * y`; of arrays, outside of scalar functions, `xs @ ys`"
+            raise AccelTypeError("@ is of arrays, got an Exp", here(), hint=hint)
+
+        __rmatmul__ = __matmul__
 
     def __copy__(self) -> Self:
         return self

@@ -26,6 +26,12 @@ one, those that are written, and those that are computed. What is concluded from
 OTHER_SIZE: Final = "leave elements out before, by `A.take`, or add some, by `A.append`"
 """What to do where a reshape is asked for another number of elements."""
 
+SMALLER: Final = "is a number something else than an extent? Large arrays are computed in parts, by one call for each"
+"""What to do about an array that no machine can hold."""
+
+LESS_MEMORY: Final = "run parts of the arrays one after the other, or drop results that are no longer used: `del xs`"
+"""What to do where the machine has no room for an array."""
+
 _LEAST: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "expand": ("sizes that are not negative, got {}", "where one may turn out less than 0 write `A.max(size, 0)`"),
@@ -56,8 +62,11 @@ def require_extents(extents: Extents, where: Where | None, name: str = "", hint:
     for extent in extents:
         if extent is not None and extent > LARGEST_EXTENT:
             if name == "expand":  # the extent is not the sum, which may have wrapped
-                raise AccelShapeError("expand needs sizes that come to at most 2**47 elements, got more", where)
-            raise AccelShapeError(f"an extent is too large: {_listed(extents)}; the largest is 2**47", where)
+                hint = "is one of the sizes something else than a size? `A.min(size, n)` bounds it"
+                message = "expand needs sizes that come to at most 2**47 elements, got more"
+                raise AccelShapeError(message, where, hint=hint)
+            message = f"an extent is too large: {_listed(extents)}; the largest is 2**47"
+            raise AccelShapeError(message, where, hint=SMALLER)
 
 
 def _listed(extents: Extents) -> str:
@@ -147,6 +156,16 @@ def no_largest(k: int, extent: int, where: Where | None) -> AccelValueError:
     return AccelValueError(f"topK: a row of {extent} elements has no {k} largest", where, hint=hint)
 
 
+def no_axis(name: str, axis: int, rank: int, where: Where | None) -> AccelValueError:
+    """An axis that an array of that rank lacks."""
+    hint = (
+        f"axes are 0 to {rank - 1} from the outermost, -1 to -{rank} from the innermost"
+        if rank
+        else "a scalar has none"
+    )
+    return AccelValueError(f"{name}: an array of rank {rank} has no axis {axis}", where, hint=hint)
+
+
 def undivided(extents: Extents, axis: int, block: int, where: Where | None, made: Where | None) -> AccelShapeError:
     """A dimension that `subdivide` cannot cut into such blocks."""
     if block < 1:
@@ -154,7 +173,8 @@ def undivided(extents: Extents, axis: int, block: int, where: Where | None, made
         return AccelShapeError(f"subdivide needs {needed.format(block)}", where, hint=advice)
     shape = show(extents)
     message = f"subdivide: blocks of {block} do not divide extent {extents[axis]} of dimension {axis} of {shape}"
-    return AccelShapeError(message, where, others=(_made_here(shape, made),))
+    hint = "what is left is cut off by `A.takeOn(axis, n // block * block, xs)`, or filled up by `A.concatOn`"
+    return AccelShapeError(message, where, others=(_made_here(shape, made),), hint=hint)
 
 
 def unequal(

@@ -144,7 +144,7 @@ def number(value: object, expected: ScalarType | ComplexType, what: str, where: 
     elif expected.is_integer:
         _check_integer(value, expected, what, where)
     elif not _fits_float(value, expected):
-        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected}", where)
+        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected}", where, hint=_wider(value, expected))
     return Literal(expected, float(value) if expected.is_float else value, where)
 
 
@@ -170,7 +170,7 @@ def _complex(value: object, expected: ComplexType, what: str, where: Where | Non
         hint = f"write `{int(value.real)}`"
         raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
     if not _fits_float(value.real, expected.part) or not _fits_float(value.imag, expected.part):
-        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected}", where)
+        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected}", where, hint=_wider(value, expected))
     parts = (Literal(expected.part, float(value.real), where), Literal(expected.part, float(value.imag), where))
     return MakeTuple(parts, expected, where)
 
@@ -256,6 +256,12 @@ def _check_integer(value: float, expected: ScalarType, what: str, where: Where |
         limits = f"{expected.minimum} to {expected.maximum}"
         hint = "write a number in these limits, or convert what it meets to a type with wider ones by `A.cast`"
         raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected} ({limits})", where, hint=hint)
+
+
+def _wider(value: float | complex, expected: ScalarType | ComplexType) -> str:
+    """What to do about a number that is too large for a float type."""
+    part = expected.part if isinstance(expected, ComplexType) else expected
+    return f"the largest is {_largest(part):.7g}; write that, `np.inf`, or convert what it meets to a wider type by `A.cast`"
 
 
 def _fits_float(value: float, expected: ScalarType) -> bool:

@@ -145,7 +145,8 @@ def convert(
     if kind is target:
         return node
     if operator is Operator.BITCAST and (BOOL in (kind, target) or kind.bits != target.bits):
-        raise AccelTypeError(f"{name} needs types of equal width, got {kind} and {target}", where)
+        hint = f"a value is converted by `A.cast(e, np.{target.dtype.type.__name__})`; bits remain as many as they are"
+        raise AccelTypeError(f"{name} needs types of equal width, got {kind} and {target}", where, hint=hint)
     return Operation(operator, (node,), target, where)
 
 
@@ -328,9 +329,10 @@ def item(source: ScalarNode, position: object, where: Where | None) -> ScalarNod
         hint = "several items: `a, b = A.unlift(p)`"
         raise AccelTypeError(f"the item of a tuple is chosen by an int, got {describe(position)}", where, hint=hint)
     if not -len(kind.items) <= position < len(kind.items):
-        nested = len(kind.items) == 1 and isinstance(kind.items[0], TupleType)
-        advice = "it is a tuple in a tuple, as `A.lift((a, b))` makes; `A.lift(a, b)` makes a tuple of two"
-        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", where, hint=advice if nested else None)
+        hint = f"the last one is {len(kind.items) - 1}, or -1" if kind.items else "the index of a scalar has none"
+        if len(kind.items) == 1 and isinstance(kind.items[0], TupleType):
+            hint = "it is a tuple in a tuple, as `A.lift((a, b))` makes; `A.lift(a, b)` makes a tuple of two"
+        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", where, hint=hint)
     return project(source, int(position) % len(kind.items), where)
 
 

@@ -11,7 +11,18 @@ from __future__ import annotations
 import inspect
 import sys
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar, dataclass_transform, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Never,
+    NoReturn,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 
 from accel.ast.handles import operations
 from accel.ast.handles.elements import Maybe
@@ -28,7 +39,7 @@ from accel.ast.tree.types import (
     TupleType,
     fields_of,
 )
-from accel.errors import AccelTypeError, Where, here
+from accel.errors import AccelAttributeError, AccelTypeError, Where, here
 
 F = TypeVar("F")
 R = TypeVar("R")
@@ -72,7 +83,8 @@ class Read(Generic[R, F]):
             raise AccelTypeError(f"{self.__name__} takes an Exp, got {describe(node)}", where, hint=hint)
         kind = self._owner._type()
         if node.type != kind:
-            raise AccelTypeError(f"{self.__name__} takes a record of type {kind}, got {node.type}", where)
+            hint = f"records are made by `{self._owner.__name__}(…)`; of another class take that one's field"
+            raise AccelTypeError(f"{self.__name__} takes a record of type {kind}, got {node.type}", where, hint=hint)
         _require_names(self.__name__, kind, node, where)
         return Exp(operations.project(node, self._position, where))
 
@@ -89,7 +101,20 @@ else:
     _Constructed = object
 
 
-class Record(_Constructed):
+class _Fields(type):
+    """The class of records: a field that one lacks is an error that names the others."""
+
+    if not TYPE_CHECKING:  # for mypy it is missing
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            names = cls._record.record if hasattr(cls, "_record") else ()
+            hint = f"its fields are {', '.join(names)}" if names else "write `class P(A.Record):` with its fields"
+            raise AccelAttributeError(f"{cls.__name__} has no field {name}", here(), hint=hint)
+
+
+class Record(_Constructed, metaclass=_Fields):
     """A record with checked names and types, of `Field`s. It has no instances: `P(x=…, y=…)` is an `Exp` of a tuple.
 
     `P.x(p)` reads a field. Fields are given by name or in their order. Arrays of records are as fast as arrays of tuples, which
@@ -198,19 +223,26 @@ def _name(annotation: object) -> str:
     return "float32" if not isinstance(kind, ScalarType) else "bool_" if kind is BOOL else kind.dtype.name
 
 
+def _call(owner: str, names: tuple[str, ...]) -> str:
+    """How a record is made."""
+    return f"write `{owner}({', '.join(f'{name}=…' for name in names)})`"
+
+
 def _given(
     owner: str, names: tuple[str, ...], values: tuple[object, ...], named: dict[str, object], where: Where | None
 ) -> list[object]:
     """The values of all fields in their order."""
     listed = ", ".join(names)
     if len(values) > len(names):
-        raise AccelTypeError(f"{owner} has {len(names)} fields, {listed}, and is given {len(values)} values", where)
+        message = f"{owner} has {len(names)} fields, {listed}, and is given {len(values)} values"
+        raise AccelTypeError(message, where, hint=_call(owner, names))
     found = dict(zip(names, values, strict=False))
     for name, value in named.items():
         if name not in names:
-            raise AccelTypeError(f"{owner} has no field {name}: its fields are {listed}", where)
+            message = f"{owner} has no field {name}: its fields are {listed}"
+            raise AccelTypeError(message, where, hint=_call(owner, names))
         if name in found:
-            raise AccelTypeError(f"the field {name} of {owner} is given twice", where)
+            raise AccelTypeError(f"the field {name} of {owner} is given twice", where, hint=_call(owner, names))
         found[name] = value
     missing = [name for name in names if name not in found]
     if missing:

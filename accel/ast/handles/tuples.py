@@ -352,7 +352,8 @@ def _some_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
     """The coordinates of an index that has one at least."""
     items = index_items(name, ix)
     if not items:
-        raise AccelTypeError(f"{name} takes an index of rank 1 or more, got ()", here())
+        hint = "the index of a scalar has no coordinates; one of more is made by `A.index(i, j)`"
+        raise AccelTypeError(f"{name} takes an index of rank 1 or more, got ()", here(), hint=hint)
     return items
 
 
@@ -376,7 +377,9 @@ def _item_pairs(name: str, a: object, b: object) -> Iterator[tuple[Exp[np.int64]
     """The coordinates of two indices of one rank, side by side."""
     left, right = _shape_items(name, a), _shape_items(name, b)
     if len(left) != len(right):
-        raise AccelTypeError(f"{name} takes indices of one rank, got {len(left)} and {len(right)}", here())
+        hint = "one number for each dimension, in both: `A.index(i, j)`"
+        message = f"{name} takes indices of one rank, got {len(left)} and {len(right)}"
+        raise AccelTypeError(message, here(), hint=hint)
     return zip(left, right, strict=True)
 
 

@@ -302,7 +302,8 @@ def _rounded(operator: Operator, name: str, x: Exp[Any], to: type[Any]) -> Exp[A
     require_elements(name, (x,) if to is np.int64 else (x, to), where, floats=True)
     target = target_type(to, name, where)
     if isinstance(target, ComplexType):
-        raise AccelTypeError(f"{name} gives integers or floats, not {target}", where)
+        hint = f"of a complex number round its parts: `A.{name}(A.real(z))`"
+        raise AccelTypeError(f"{name} gives integers or floats, not {target}", where, hint=hint)
     return Exp(operations.convert(Operator.CAST, apply(operator, name, x).node, target, where, name))
 
 
@@ -317,4 +318,4 @@ def _kind(name: str, x: object) -> ScalarType:
     kind = untyped(raw(x), f"the operand of {name}", where).type
     if isinstance(kind, ScalarType):
         return kind
-    raise AccelTypeError(f"{name} takes a scalar, got {kind}", where)
+    raise AccelTypeError(f"{name} takes a scalar, got {kind}", where, hint="take an item of it: `t[0]`")

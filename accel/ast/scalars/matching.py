@@ -75,7 +75,8 @@ def _common(values: Sequence[object], where: Where | None) -> ElementType:
     for kind in known[1:]:
         both = joined(found, kind)
         if both is None:
-            raise AccelTypeError(f"match needs values of one type, got {found} and {kind}", where)
+            hint = f"convert one: `A.cast(e, …)`, to {found} or to {kind}"
+            raise AccelTypeError(f"match needs values of one type, got {found} and {kind}", where, hint=hint)
         found = both
     return found
 
@@ -89,7 +90,9 @@ def _fits(pattern: object, subject: ScalarNode, what: str, where: Where | None) 
         return typed(expect_exp(value, what, where, [subject.type], BOOL), BOOL, f"the result of {what}", where)
     if isinstance(pattern, tuple):
         if not isinstance(subject.type, TupleType) or len(subject.type.items) != len(pattern):
-            raise AccelTypeError(f"{what} has {len(pattern)} items, but what is matched is {subject.type}", where)
+            hint = "a pattern has one item for each of a tuple's; `...` fits anything"
+            message = f"{what} has {len(pattern)} items, but what is matched is {subject.type}"
+            raise AccelTypeError(message, where, hint=hint)
         items = enumerate(pattern)
         return _all(
             [_fits(p, operations.project(subject, i, where), what, where) for i, p in items if p is not ...], where

@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import prod
 from typing import TypeVar
 
+from accel.ast.handles.extents import LESS_MEMORY
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import (
     RECORD,
@@ -91,7 +92,7 @@ def launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> lis
         try:
             run(buffers, sizes)
         except MemoryError as error:
-            raise AccelMemoryError(str(error), fresh[0][2] if fresh else here()) from error
+            raise AccelMemoryError(str(error), fresh[0][2] if fresh else here(), hint=LESS_MEMORY) from error
 
     code: list[Instruction[B]] = [instruction]
     if nest.counts:

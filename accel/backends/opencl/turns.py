@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from accel.ast.handles.extents import LESS_MEMORY
 from accel.ast.tree.types import BOOL
 from accel.backends.device import RECORD
 from accel.backends.opencl import scores
@@ -94,7 +95,7 @@ class Straight:
         try:
             player.play()
         except MemoryError as error:
-            raise AccelMemoryError(str(error), here()) from error
+            raise AccelMemoryError(str(error), here(), hint=LESS_MEMORY) from error
 
 
 class Turns:

@@ -89,7 +89,9 @@ class CostModel:
     def __post_init__(self) -> None:
         levels: object = self.levels
         if not isinstance(levels, tuple) or not levels or not all(isinstance(level, CostLevel) for level in levels):
-            raise AccelValueError(f"A cost model is a tuple of one CostLevel or more, not {shown(levels)}.", here())
+            hint = "write `A.CostModel((A.CostLevel(read=1, write=1),))`"
+            message = f"A cost model is a tuple of one CostLevel or more, not {shown(levels)}."
+            raise AccelValueError(message, here(), hint=hint)
 
     def __str__(self) -> str:
         return self.name or "; ".join(map(str, self.levels))

@@ -151,7 +151,7 @@ def required(
     """Two shapes are not equal that must be: operands', what became of a condition of the user, who gave `message`, or what
     `topK` and `subdivide` found and needed."""
     if message is not None:
-        return AccelAssertionError(message, where)
+        return AccelAssertionError(message, where, hint="the program states by `A.assert_` that this does not happen")
     if name == "topK":
         return known_extents.no_largest(left[0], right[0], where)
     if name == "subdivide":
@@ -168,13 +168,15 @@ def is_too_large(element: ScalarType, shape: Sequence[int]) -> bool:
 
 def too_large(element: ScalarType, shape: Sequence[int], where: Where | None) -> AccelShapeError:
     """More bytes than an address can count: see `is_too_large`."""
-    return AccelShapeError(f"an array of {element} of shape {tuple(shape)} is too large for the address space", where)
+    message = f"an array of {element} of shape {tuple(shape)} is too large for the address space"
+    return AccelShapeError(message, where, hint=known_extents.SMALLER)
 
 
 def no_memory(element: ScalarType, shape: Sequence[int], where: Where | None) -> AccelMemoryError:
     """The machine has not enough memory for an array."""
     size = prod(shape) * element.bytes
-    return AccelMemoryError(f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes", where)
+    message = f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes"
+    return AccelMemoryError(message, where, hint=known_extents.LESS_MEMORY)
 
 
 def arguments(
@@ -194,9 +196,8 @@ def arguments(
         position += count
         for leaf in leaves:
             if len(leaf) != len(own) or leaf != leaves[0]:
-                return AccelShapeError(
-                    f"argument {number} must have rank {len(own)} in every part, got shapes {leaves}"
-                )
+                message = f"argument {number} must have rank {len(own)} in every part, got shapes {leaves}"
+                return AccelShapeError(message, hint="the parts of an array of tuples have one shape")
         for extent, actual in zip(own, leaves[0] if leaves else (), strict=False):
             if extent.variable is not None:
                 values[extent.variable] = actual - extent.offset

@@ -13,7 +13,7 @@ from typing import assert_never
 
 import numpy as np
 
-from accel.ast.handles.extents import require_extents
+from accel.ast.handles.extents import LESS_MEMORY, require_extents
 from accel.ast.meaning.semantics import Value
 from accel.ast.tree.leaves import read_only
 from accel.errors import AccelError, AccelMemoryError, Where
@@ -89,7 +89,7 @@ def _no_memory(binding: Binding, environment: Environment) -> AccelMemoryError:
     for array in binding.arrays:
         if all(e.variable is None or e.variable in environment.sizes for e in array.shape):
             return faults.no_memory(array.element, environment.shape(array.shape), binding.where)
-    return AccelMemoryError("no memory for the result", binding.where)
+    return AccelMemoryError("no memory for the result", binding.where, hint=LESS_MEMORY)
 
 
 def _bind(binding: Binding, environment: Environment) -> None:

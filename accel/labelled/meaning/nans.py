@@ -56,4 +56,5 @@ def _error(
         there = [str(load(array)[index]) for array in binding.operation.inputs if array in read]
         more = [f"{len(there) - MOST} more"] if len(there) > MOST else []
         message += f"; there they are {', '.join(there[:MOST] + more)}" if there else ""
-    return AccelNaNError(message, binding.where)
+    hint = 'where one is meant run it without `checks="all"`; else choose by `A.cond` what is computed there'
+    return AccelNaNError(message, binding.where, hint=hint)

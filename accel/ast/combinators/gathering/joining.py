@@ -73,4 +73,5 @@ def _unequal(name: str, axis: int, left: Acc[Any], right: Acc[Any], where: Where
     others = tuple((f"{show(each.extents)} was made here:", each.node.where) for each in (left, right))
     shapes = " and ".join(show(each.extents) for each in (left, right))
     message = f"{name} along dimension {axis} needs arrays that agree in all others, got {shapes}"
-    return AccelShapeError(message, where, others=others)
+    hint = f"where one is longer take a part of it: `A.takeOn(k, n, xs)` along a dimension k other than {axis}"
+    return AccelShapeError(message, where, others=others, hint=hint)

@@ -157,7 +157,10 @@ def _named(name: str, dtype: type[N], combine: Callable[..., object], seed: obje
 
     def element(x: Exp[Any]) -> Exp[Any]:
         if x.type != kind:
-            raise AccelTypeError(f"Fold.{name} is of elements of type {kind}, got {x.type}", here())
+            hint = (
+                f"write `A.Fold.{name}(…)` of that type, or convert the elements: `A.map(lambda x: A.cast(x, …), xs)`"
+            )
+            raise AccelTypeError(f"Fold.{name} is of elements of type {kind}, got {x.type}", here(), hint=hint)
         return x
 
     made: Fold[N, N] = Fold.__new__(Fold)
@@ -171,7 +174,9 @@ def _mapped(name: str, f: Callable[..., object], operands: tuple[Fold[Any, Any],
         hint = "the function comes first: `one.zipWith(lambda x, y: …, other)`"
         raise AccelTypeError(f"{name} of a Fold takes another Fold, got {describe(raw(wrong))}", here(), hint=hint)
     if not callable(f) or isinstance(f, Exp):
-        raise AccelTypeError(f"{name} of a Fold takes a function, got {describe(raw(f))}", here())
+        call = "map(lambda x: …)" if name == "map" else f"{name}(lambda x, y: …, other)"
+        hint = f"it gets results: `one.{call}`"
+        raise AccelTypeError(f"{name} of a Fold takes a function, got {describe(raw(f))}", here(), hint=hint)
     return _applied(f, operands)
 
 

@@ -88,7 +88,8 @@ def _dimensions(view: object, array: Acc[Any], where: Where | None) -> list[Dime
     """A slice or a place for each dimension."""
     given: Sequence[object] = view if isinstance(view, tuple) else (view,)
     if len(given) > array.rank:
-        raise AccelTypeError(f"update by {len(given)} slices of an array of rank {array.rank}", where)
+        hint = "one slice, place or `A.All` for each dimension of the array, and less if the last ones are kept whole"
+        raise AccelTypeError(f"update by {len(given)} slices of an array of rank {array.rank}", where, hint=hint)
     found = [_dimension(each, where) for each in given]
     return [*found, *[builtins.slice(None)] * (array.rank - len(found))]
 
@@ -124,7 +125,8 @@ def _part(part: builtins.slice[Any, Any, Any], extent: Exp[Any], known: int | No
         hint = "where a step is computed choose by the index: `A.imap(lambda ix, x: A.cond(ix[0] % step == 0, value, x), xs)`"
         raise AccelTypeError(f"update needs an int as a step, got {describe(raw(step))}", where, hint=hint)
     if step == 0:
-        raise AccelValueError("update: a step of 0 leads nowhere", where)
+        hint = "one place is written as its number, all as `A.All`"
+        raise AccelValueError("update: a step of 0 leads nowhere", where, hint=hint)
     start, stop = _end(part.start, where), _end(part.stop, where)
     if known is not None and all(end is None or _number(end) is not None for end in (start, stop)):
         ends = [None if end is None else _number(end) for end in (start, stop)]

@@ -41,10 +41,13 @@ def atrace(message: str, xs: S) -> S:
     """
     where = here()
     if not isinstance(message, str):
-        raise AccelTypeError(f"the message of atrace must be a str, got {describe(message)}", where)
+        hint = 'the order is `A.atrace("what it is", xs)`'
+        raise AccelTypeError(f"the message of atrace must be a str, got {describe(message)}", where, hint=hint)
     arrays = flatten_structure("what atrace prints", xs, where)
     if not arrays:
-        raise AccelTypeError("atrace has no array to print", where)
+        raise AccelTypeError(
+            "atrace has no array to print", where, hint="give it one, which it gives back, and use that"
+        )
     form = _form(xs)
     function = _Trace("atrace", message, form, _records(form))
     nodes = tuple(array.node for array in arrays)
@@ -78,7 +81,8 @@ def foreign_acc(numpy_function: Callable[[Any], object], fallback: Callable[[S],
     made = apply(fallback, [xs], "the fallback of foreign_acc", where)
     results = flatten_structure("the result of foreign_acc's fallback", made, where)
     if not results:
-        raise AccelTypeError("the fallback of foreign_acc gives no array", where)
+        hint = "it gives an array, or a tuple of them, which says what comes out"
+        raise AccelTypeError("the fallback of foreign_acc gives no array", where, hint=hint)
     _forbid_traces(results, arrays, where)
     given, wanted = _form(xs), _form(made)
     function = _Foreign("foreign_acc", _hashable(numpy_function), given, _records(given), wanted)
@@ -187,7 +191,7 @@ def _checked(given: object, form: Nested[ArrayType], where: Where | None) -> lis
     if isinstance(form, tuple):
         if not isinstance(given, tuple) or len(given) != len(form):
             message = f"the function of foreign_acc gave {describe(given)}, its fallback a tuple of {len(form)} arrays"
-            raise AccelTypeError(message, where)
+            raise AccelTypeError(message, where, hint="both must give the same arrays, in one order")
         return [leaf for part, kind in zip(given, form, strict=True) for leaf in _checked(part, kind, where)]
     try:
         element, leaves = taken(given, where)

@@ -116,7 +116,8 @@ def unequal_extents(
         (f"{shape} was made here:", each.node.where) for shape, each in zip(shapes, (left, right), strict=True)
     )
     message = f"{name} of {shapes[0]} and {shapes[1]} needs equal extents where it has {first} and {second}"
-    return AccelShapeError(message, where, others=places)
+    hint = "`A.transpose` exchanges the axes of a matrix; `A.takeOn(axis, n, xs)` takes a part of an array"
+    return AccelShapeError(message, where, others=places, hint=hint)
 
 
 def _product(name: str, factors: Sequence[Factor], order: Sequence[str], where: Where | None) -> Factor:

@@ -60,7 +60,7 @@ def einsum(subscripts: str, *xs: Acc[Array[Any, B]], path: Path | None = None) -
         hint = 'write `A.einsum("ij,jk->ik", xs, ys)`'
         raise AccelTypeError(f"einsum needs a text of subscripts, got {describe(subscripts)}", where, hint=hint)
     if not xs:
-        raise AccelTypeError("einsum needs one array at least", where)
+        raise AccelTypeError("einsum needs one array at least", where, hint='write `A.einsum("ij,jk->ik", xs, ys)`')
     arrays = factors_of("einsum", xs, where)
     names = subscripts_of(subscripts, [array.rank for array in arrays], where)
     pairs = zip(arrays, names.operands, strict=True)
@@ -97,7 +97,8 @@ class _Steps:
                     f"einsum's path has a step {shown(step)} where {count} arrays are left", self._where, hint=hint
                 )
             if len(set(step)) != len(step):
-                raise AccelValueError(f"einsum's path has an array twice in {shown(step)}", self._where)
+                hint = "what a step multiplies is left no more, and their product stands last: `[(0, 2), (0, 1)]`"
+                raise AccelValueError(f"einsum's path has an array twice in {shown(step)}", self._where, hint=hint)
             self._multiply([int(at) for at in step], len(self.factors) - len(step))
 
     def by_axes(self) -> None:

@@ -20,6 +20,7 @@ from accel.ast.combinators.linear_algebra.contraction import (
 )
 from accel.ast.combinators.reorder import flatten_array
 from accel.ast.handles.acc import DIM2, DIM3, DIM4, DIM5, Acc, Array, Matrix, Scalar, Sh, Vector
+from accel.ast.handles.extents import no_axis
 from accel.ast.handles.literals import whole_number
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 from accel.support.shown import shown
@@ -199,16 +200,19 @@ def _summed_axes(axes: object, left: int, right: int, where: Where | None) -> tu
     if isinstance(axes, int):
         if not 0 <= axes <= min(left, right):
             message = f"tensordot of ranks {left} and {right} cannot sum {axes} axes"
-            raise AccelValueError(message, where, hint="`axes` is how many, or the axes of each: `((0,), (1,))`")
+            raise AccelValueError(message, where, hint=_AXES)
         return list(range(left - axes, left)), list(range(axes))
     if not isinstance(axes, (tuple, list)) or len(axes) != 2:
-        hint = "`axes` is how many, or the axes of each: `((0,), (1,))`"
-        raise AccelTypeError(f"tensordot needs an int or a pair of axes, got {shown(axes)}", where, hint=hint)
+        raise AccelTypeError(f"tensordot needs an int or a pair of axes, got {shown(axes)}", where, hint=_AXES)
     firsts, seconds = _axes_of(axes[0], left, where), _axes_of(axes[1], right, where)
     if len(firsts) != len(seconds):
         message = f"tensordot sums axes in pairs, but got {len(firsts)} of one array and {len(seconds)} of the other"
-        raise AccelValueError(message, where)
+        raise AccelValueError(message, where, hint=_AXES)
     return firsts, seconds
+
+
+_AXES = "`axes` is how many, or the axes of each: `((0,), (1,))`"
+"""What `tensordot` takes as its axes."""
 
 
 def _axes_of(given: object, rank: int, where: Where | None) -> list[int]:
@@ -216,11 +220,11 @@ def _axes_of(given: object, rank: int, where: Where | None) -> list[int]:
     listed = [given] if isinstance(given, int | np.integer) else given
     listed = [whole_number(axis) for axis in listed] if isinstance(listed, (tuple, list)) else listed
     if not isinstance(listed, (tuple, list)) or not all(isinstance(axis, int) for axis in listed):
-        raise AccelTypeError(f"tensordot needs ints as its axes, got {shown(given)}", where)
+        raise AccelTypeError(f"tensordot needs ints as its axes, got {shown(given)}", where, hint=_AXES)
     for axis in listed:
         if not -rank <= axis < rank:
-            raise AccelValueError(f"tensordot: an array of rank {rank} has no axis {axis}", where)
+            raise no_axis("tensordot", axis, rank, where)
     found = [axis % rank for axis in listed]
     if len(set(found)) != len(found):
-        raise AccelValueError(f"tensordot sums an axis once, got {shown(given)}", where)
+        raise AccelValueError(f"tensordot sums an axis once, got {shown(given)}", where, hint=_AXES)
     return found

@@ -147,5 +147,6 @@ def flip(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
 def _some(name: str, xs: tuple[Acc[Any], ...]) -> tuple[Acc[Any], ...]:
     """Arrays for a function to be applied to: one at least."""
     if not xs:
-        raise AccelTypeError(f"{name} needs one array at least", here())
+        call = "A.nzip(f, xs, ys)" if name == "nzip" else "A.rnz(A.add, A.mul, xs, ys)"
+        raise AccelTypeError(f"{name} needs one array at least", here(), hint=f"arrays come behind functions: `{call}`")
     return xs

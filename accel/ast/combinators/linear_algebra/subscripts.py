@@ -29,7 +29,8 @@ def subscripts_of(text: str, ranks: Sequence[int], where: Where | None) -> Subsc
     parts = left.split(",")
     if len(parts) != len(ranks):
         message = f"einsum's subscripts {text!r} are for {len(parts)} array{'s' * (len(parts) != 1)}, got {len(ranks)}"
-        raise AccelTypeError(message, where)
+        hint = "each array has its subscripts, with commas between them"
+        raise AccelTypeError(message, where, hint=hint)
     operands = tuple(_operand(part, rank, text, where) for part, rank in zip(parts, ranks, strict=True))
     every = [axis for operand in operands for axis in operand]
     dots = sorted({axis for axis in every if axis.startswith(ELLIPSIS)}, key=_place)
@@ -44,7 +45,11 @@ def _operand(part: str, rank: int, text: str, where: Where | None) -> tuple[str,
     missing = rank - len(before) - len(after)
     if missing < 0 or (missing and not dots):
         message = f"einsum's subscripts {part!r} are for rank {len(before) + len(after)}, but the array has rank {rank}"
-        hint = f"write `{before}...{after}` to keep the other axes" if missing > 0 else None
+        hint = (
+            f"write `{before}...{after}` to keep the other axes"
+            if missing > 0
+            else "one letter for each axis of the array"
+        )
         raise AccelTypeError(message, where, hint=hint)
     return (*before, *_dots(missing), *after)
 
@@ -56,9 +61,11 @@ def _result(part: str, dots: Sequence[str], known: set[str], text: str, where: W
         raise AccelValueError(f"einsum's result {part!r} lacks the axes of the ellipsis", where, hint=hint)
     for axis, count in Counter(before + after).items():
         if axis not in known:
-            raise AccelValueError(f"einsum's result has an axis {axis!r} that no array has", where)
+            hint = "a new axis is made by `A.replicate`, before or after"
+            raise AccelValueError(f"einsum's result has an axis {axis!r} that no array has", where, hint=hint)
         if count > 1:
-            raise AccelValueError(f"einsum's result has the axis {axis!r} twice", where)
+            hint = "a diagonal is made by `A.generate(sh, lambda ix: A.cond(ix[0] == ix[1], xs[ix[0]], 0))`"
+            raise AccelValueError(f"einsum's result has the axis {axis!r} twice", where, hint=hint)
     return (*before, *dots, *after)
 
 

@@ -40,7 +40,8 @@ def key(seed: Num) -> Key:
     zero = Literal(U64, 0, where)
     if isinstance(value, int) and not isinstance(value, bool):
         if not 0 <= value < 1 << 128:
-            raise AccelValueError(f"the seed of random.key: {value} is not from 0 to 2**128 - 1", where)
+            hint = "as NumPy's: take a seed of the system by `secrets.randbits(128)`, or a number from 0"
+            raise AccelValueError(f"the seed of random.key: {value} is not from 0 to 2**128 - 1", where, hint=hint)
         low, high = value & ((1 << 64) - 1), value >> 64
         return Exp(MakeTuple((Literal(U64, low, where), Literal(U64, high, where)), _KEY, where))
     node = whole_typed(value, "the seed of random.key", where)
@@ -59,7 +60,8 @@ def split(key: Key, n: int) -> tuple[Key, ...]:
         hint = "how many keys there are is known when the program is built" if isinstance(n, Exp) else None
         raise AccelTypeError(f"random.split takes a Python int, got {describe(raw(n))}", where, hint=hint)
     if count < 1:
-        raise AccelValueError(f"random.split makes at least one key, not {count}", where)
+        hint = "write how many keys there are to be: `left, right = A.random.split(key, 2)`"
+        raise AccelValueError(f"random.split makes at least one key, not {count}", where, hint=hint)
     halves = key_halves("random.split", key, where)
 
     def word(position: int) -> Operation:

@@ -92,7 +92,8 @@ def integers(key: Key, sh: Any, low: Num, high: Num) -> Acc[Any]:
     where = here()
     name = "random.integers"
     if isinstance(low, int) and isinstance(high, int) and low >= high:
-        raise AccelValueError(f"{name} needs a `high` above `low`, got {low} and {high}", where)
+        hint = "`high` is not among the numbers: from 1 to 6 are `A.random.integers(key, sh, 1, 7)`"
+        raise AccelValueError(f"{name} needs a `high` above `low`, got {low} and {high}", where, hint=hint)
     first = Exp[np.int64](whole_typed(raw(low), f"the `low` of {name}", where))
     last = Exp[np.int64](whole_typed(raw(high), f"the `high` of {name}", where))
 

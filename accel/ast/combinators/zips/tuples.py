@@ -247,7 +247,15 @@ def _unzipped(name: str, count: int, xs: Acc[Any]) -> tuple[Acc[Any], ...]:
     (array,) = arrays_of(name, (xs,), where)
     element = array.type.element
     if not isinstance(element, TupleType) or len(element.items) != count:
-        raise AccelTypeError(f"{name} takes an array of tuples of {count}, got elements of type {element}", where)
+        items = len(element.items) if isinstance(element, TupleType) else 0
+        hint = "a part of each element is taken by `A.map(lambda t: t[0], xs)`"
+        if items == 2 or items in range(3, 10):
+            hint = f"write `A.unzip{'' if items == 2 else items}(xs)`"
+        elif not items:
+            hint = "arrays of tuples are made by `A.zip(xs, ys)`, or `A.map(lambda x: A.lift(…, …), xs)`"
+        raise AccelTypeError(
+            f"{name} takes an array of tuples of {count}, got elements of type {element}", where, hint=hint
+        )
     results = []
     for position in range(count):
         parameter = Parameter(element, where)
