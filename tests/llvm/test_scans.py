@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
+from accel.backends.llvm.machine.target import host
 from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
 from tests.marks import one_in
@@ -89,3 +91,16 @@ def test_many_blocks_on_many_threads(kind: ScalarType) -> None:
     for threads in (2, 3):
         for again, expected in zip(nests.run(program, [values], threads), one, strict=True):
             assert again.tobytes() == expected.tobytes()
+
+
+@pytest.mark.skipif(not host().processor.has_avx512, reason="masks are in vector registers")
+def test_llvm_knows_no_lanes_whose_results_nobody_reads() -> None:
+    """It would compute them of whatever a register holds: of floats next to zero, a hundred times as slowly."""
+
+    def filtered(x: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        maps = A.map(lambda e: A.lift(e, e * 0.5), x)
+        return A.map(lambda m: m[1], A.scanl1(lambda a, b: A.lift(a[0] * b[0], b[0] * a[1] + b[1]), maps))
+
+    text = A.explain(filtered, np.ones(9)).stages["llvm"]
+    assert "bitcast i8" in text
+    assert "select <8 x i1> <i1 false, i1 true" not in text

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Lanes, Value
 from accel.backends.llvm.emit.writer import Writer
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import lanes as order_lanes
@@ -93,6 +94,20 @@ class Tools:
     def select(self, mask: str, then: Sequence[Value], orelse: Sequence[Value]) -> list[Value]:
         """Lane by lane."""
         return [self.writer.select(mask, a, b) for a, b in zip(then, orelse, strict=True)]
+
+    def some_lanes(self, some: Sequence[bool]) -> str:
+        """A mask of these lanes, of which LLVM does not know which they are where a register has masks.
+
+        It would have the others hold whatever a register held before, since nobody looks at what becomes of that. As floats
+        that may be numbers next to zero, of which a product takes a hundred times as long.
+        """
+        flags = f"<{len(some)} x i1>"
+        if not host().processor.has_avx512:
+            return f"<{', '.join(f'i1 {str(each).lower()}' for each in some)}>"
+        word = f"i{len(some)}"
+        bits = sum(1 << lane for lane, each in enumerate(some) if each)
+        entry = self.routine.code.at_entry()
+        return entry.emit(f"bitcast {word} {entry.hidden(str(bits), word)} to {flags}")
 
     def rotated(self, record: Record, values: Sequence[Value], distance: int) -> list[Value]:
         """Lane l gets lane l + distance."""

@@ -245,8 +245,8 @@ def scanned(tools: Tools, record: Record, values: Sequence[Value]) -> list[Value
         behind = [lane - distance if lane % SCAN_VECTOR >= distance else len(lanes) for lane in lanes]
         merged = tools.merge(record, _picked(tools, record, behind, current, neutral or current), current)
         if neutral is None:
-            takes = ", ".join(f"i1 {str(lane % SCAN_VECTOR >= distance).lower()}" for lane in lanes)
-            merged = tools.select(f"<{takes}>", merged, current)
+            takes = tools.some_lanes([lane % SCAN_VECTOR >= distance for lane in lanes])
+            merged = tools.select(takes, merged, current)
         current = merged
         distance *= 2
     return current
