@@ -11,6 +11,7 @@ import pytest
 import accel as A
 from tests import untyped
 
+ANY: Any = A  # Any: mypy refuses these calls, too
 XS: Any = A.use(np.ones((2, 3)))  # Any: mypy refuses these attributes, too
 
 
@@ -66,6 +67,25 @@ def test_the_wider_of_two_types_is_what_to_convert_to(mistake: Any, hint: str | 
     with pytest.raises(A.AccelTypeError, match="arrays of one element type") as caught:
         mistake(A.use(np.ones(2, np.float32)), A.use(np.ones(2, np.int64)))
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("mistake", "hint"),
+    [
+        (lambda: ANY.cond(ANY.lift(1, 2), 1, 2), "an item of a tuple is taken by `t[0]`"),
+        (lambda: ANY.take(ANY.just(1), XS), "the value of a maybe is `A.fromMaybe(default, m)`"),
+        (lambda: ANY.backpermute((2,), lambda ix: ANY.index(ix[0]), XS), "for each dimension: `A.index(i, j)`"),
+        (lambda: ANY.lift(1, 2) + ANY.constant(1.0), "an item of a tuple is taken by `t[0]`"),
+        (lambda: ANY.gather(ANY.use(np.zeros(2)), ANY.use(np.zeros(2))), "such as `A.map(A.floor, indices)` of floats"),
+        (lambda: ANY.expand(lambda n: n, lambda n, _: n, XS), "`A.flatten(xs)` gives an array rank 1"),
+        (lambda: ANY.random.split(ANY.random.key(1), "2"), "`left, right = A.random.split(key, 2)`"),
+        (lambda: ANY.compute(1), "an array enters a program by `A.use(x)`"),
+    ],
+)
+def test_what_does_not_fit_says_what_to_do(mistake: Any, hint: str) -> None:  # Any: mypy refuses these, too
+    with pytest.raises(A.AccelTypeError) as caught:
+        mistake()
+    assert hint in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(("place", "start"), [(-1, "none counts from the end: "), (3, "the last of n is `n - 1`; ")])

@@ -51,7 +51,7 @@ def flatten_structure(what: str, value: object, where: Where | None) -> tuple[Ac
         require_shallow_tuples(value, where)
         return tuple(array for item in value for array in flatten_structure(what, item, where))
     message = f"{what} must be an Acc or a tuple of them, got {describe(raw(value))}"
-    raise AccelTypeError(message, where, hint=instead_of(value))
+    raise AccelTypeError(message, where, hint=instead_of(value) or "an array enters a program by `A.use(x)`")
 
 
 def instead_of(value: object) -> str | None:

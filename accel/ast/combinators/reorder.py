@@ -183,7 +183,9 @@ def require_indices(name: str, at: Acc[Any], array: Acc[Any], where: Where | Non
     if element == index_type(array.rank) or (element is I64 and array.rank == 1):
         return
     due = "i64" if array.rank == 1 else str(index_type(array.rank))
-    hint, swapped = None, None
+    hint, swapped = "an index has one number for each dimension: `A.map(lambda i: A.index(i, …), indices)`", None
+    if array.rank == 1:
+        hint = "integers of 64 bits, such as `A.map(A.floor, indices)` of floats"
     if name == "gather" and (array.type.element is I64 or array.type.element == index_type(array.rank)):
         source, places = texts("gather", where, ("xs", "indices"))
         swapped = f"write `A.gather({places}, {source})`"

@@ -27,6 +27,8 @@ _OTHER_RANKS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What to write instead, by combinators, for an array of another rank."""
 
+_ANY_RANK: Final = "`A.flatten(xs)` gives an array rank 1, `A.reshape(sh, xs)` any"
+
 
 def arrays_of(
     name: str, values: Sequence[object], where: Where | None, given: Sequence[object] = ()
@@ -62,7 +64,7 @@ def of_rank(name: str, value: object, rank: int, where: Where | None) -> Acc[Any
     if array.rank != rank:
         places = (("the array was made here:", array.node.where),)
         message = f"{name} takes an array of rank {rank}, got rank {array.rank}"
-        raise AccelTypeError(message, where, others=places, hint=_OTHER_RANKS.get(name))
+        raise AccelTypeError(message, where, others=places, hint=_OTHER_RANKS.get(name, _ANY_RANK))
     return array
 
 

@@ -212,7 +212,7 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
     definite = filled(node, expected)
     if definite is not None:
         return definite
-    hint = None
+    hint = _made_of(expected) or part_of(node.type)
     if expected == NOTHING_YET:
         hint = "the nothing() has no type yet: write `A.cond(A.constant(False), A.just(e), A.nothing())`, with an `e` of it"
     elif isinstance(expected, MaybeType):
@@ -225,6 +225,22 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
     made = () if same_place(node.where, where) else (("made here:", node.where),)
     raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
+
+
+def part_of(kind: ElementType) -> str | None:
+    """How a scalar is taken out of a tuple or a maybe."""
+    if isinstance(kind, MaybeType):
+        return "the value of a maybe is `A.fromMaybe(default, m)`, and `A.isJust(m)` whether it has one"
+    return "an item of a tuple is taken by `t[0]`" if isinstance(kind, TupleType) else None
+
+
+def _made_of(kind: ElementType) -> str | None:
+    """How a tuple, or an index, is made."""
+    if not isinstance(kind, TupleType) or not kind.items:
+        return None
+    if {*kind.items} == {I64}:
+        return f"an index has one number for each dimension: `A.index({', '.join('ijklmnop'[: len(kind.items)])})`"
+    return f"one is made by `A.lift({', '.join('…' for _ in kind.items)})`"
 
 
 def _hint_of_index(found: ElementType, index: ElementType) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from accel.ast.handles.literals import same_place, usual_number
+from accel.ast.handles.literals import part_of, same_place, usual_number
 from accel.ast.tree.nodes import Conditional, Literal, Operation, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
@@ -110,6 +110,6 @@ def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
     if isinstance(right, ComplexType) and isinstance(left, ScalarType):
         return f"convert one of them, such as `A.cast(e, np.{right.dtype})`"
     if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
-        return None
+        return part_of(left) or part_of(right)
     target = max(left, right, key=lambda kind: (kind.is_float, kind.bits))
     return f"convert one of them, such as `A.cast(e, np.{target.dtype})`"

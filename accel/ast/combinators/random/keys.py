@@ -57,7 +57,7 @@ def split(key: Key, n: int) -> tuple[Key, ...]:
     where = here()
     count = whole_number(n)
     if not isinstance(count, int) or isinstance(count, bool):
-        hint = "how many keys there are is known when the program is built" if isinstance(n, Exp) else None
+        hint = "how many keys there are is known when the program is built: `left, right = A.random.split(key, 2)`"
         raise AccelTypeError(f"random.split takes a Python int, got {describe(raw(n))}", where, hint=hint)
     if count < 1:
         hint = "write how many keys there are to be: `left, right = A.random.split(key, 2)`"
