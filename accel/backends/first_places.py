@@ -3,7 +3,7 @@
 In: rows of one key, how many are asked for, whether the greatest come first. Out: places; of equal ones the earlier come first.
 Long rows are bounded by a sample. Keys of up to four bytes and their places are packed into one number, which is partitioned
 and sorted where equal keys would need a stable sort; so are integers of eight bytes that are near enough to each other. Of
-others the last one that is wanted is found by a partition.
+others the last one that is wanted is found by a partition. Where all of a row are asked for, packing serves, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SAMPLE = 64
 """Of so many elements of a long row one is in the sample."""
 
 AT_ONCE = 1 << 15
-"""Elements of rows that are packed at once: they stay in a core's caches."""
+"""Elements of rows that are packed, or sorted, at once: they stay in a core's caches."""
 
 PACKED_BYTES = 4
 """Of the largest keys that are packed with their places."""
@@ -38,6 +38,32 @@ def first_places(rows: HostArray, first: int, descending: bool) -> Places:
     if least is not None:
         return _packed(rows, first, descending, least)
     return _by_partition(rows, first, descending)
+
+
+def every_place(rows: HostArray, descending: bool) -> Places:
+    """Where all of them stand, by sorts that do not keep equal elements in their order, and are fast for that."""
+    length = rows.shape[-1]
+    least = None if rows.itemsize <= PACKED_BYTES else _least_of_near(rows)
+    if least is not None or rows.itemsize <= PACKED_BYTES:
+        return _packed(rows, length, descending, least)
+    every, found = rows.reshape(-1, length), np.empty((rows.size // length, length), np.int64)
+    step = max(1, AT_ONCE // length)
+    for at in range(0, len(every), step):
+        found[at : at + step] = _without_equals(every[at : at + step], descending)
+    return found.reshape(rows.shape)
+
+
+def _without_equals(rows: HostArray, descending: bool) -> Places:
+    """All places. Rows of which two elements are equal, or NaN, are sorted again, stably."""
+    order = np.argsort(rows, -1)
+    values = np.take_along_axis(rows, order, -1)
+    equals = ~(values[:, :-1] < values[:, 1:]).all(-1)
+    if descending:
+        order = order[:, ::-1]
+    if equals.any():
+        several = [rows[equals]]
+        order[equals] = last_first(several) if descending else in_order(several)
+    return order
 
 
 def _of_long_rows(rows: HostArray, first: int, descending: bool) -> Places:
@@ -91,7 +117,8 @@ def _packed(rows: HostArray, first: int, descending: bool, least: int | None) ->
         numbers <<= bits
         numbers |= ends
         place = length - first if descending else first - 1
-        numbers.partition(place, -1)
+        if first < length:
+            numbers.partition(place, -1)
         wanted = numbers[:, place:] if descending else numbers[:, :first]
         wanted.sort(-1)
         wanted &= (1 << bits) - 1

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from accel.ast.tree.host_functions import HostArray
-from accel.backends.first_places import first_places
-from accel.backends.places import in_order, last_first, order_bits
+from accel.backends.first_places import every_place, first_places
+from accel.backends.places import Places, in_order, last_first, order_bits
 from accel.support.forks import Once
 from accel.support.waiting import interruptibly
 
@@ -22,6 +22,10 @@ SMALL = 4096
 
 FEW = 8
 """What is asked for of a row is found without sorting it, if that is no more than one of so many elements."""
+
+
+LONG, WORTH_PACKING = 100, 1024
+"""Elements of the shortest row, and of all rows, whose places are found by sorts in registers."""
 
 
 def are_few(shape: tuple[int, ...], first: int | None) -> bool:
@@ -46,7 +50,7 @@ def _sort_into(result: HostArray, keys: Sequence[HostArray], places: bool, desce
     if first is not None and are_few(result.shape, first):
         result[..., :first] = first_places(rows[0], first, descending)
     elif places:
-        result[...] = last_first(rows) if descending else in_order(rows)
+        result[...] = _places(rows, descending)
     else:
         result[...] = rows[0]
         if result.dtype == np.float16:
@@ -57,6 +61,22 @@ def _sort_into(result: HostArray, keys: Sequence[HostArray], places: bool, desce
             zeros = result == 0
             if zeros.any():  # those of both signs keep their order; rows have as many after as before
                 result[zeros] = rows[0][rows[0] == 0]
+
+
+def sorts_places(keys: Sequence[HostArray]) -> bool:
+    """Whether places are found by sorts in registers, rather than by NumPy's stable sorts, which are fast of short rows and of
+    integers of up to two bytes."""
+    key, *more = keys
+    is_slow = key.itemsize > 2 or key.dtype.kind == "f"
+    is_long = key.shape[-1] >= LONG and key.size >= WORTH_PACKING
+    return not more and is_slow and is_long and 8 in register_sorts()
+
+
+def _places(rows: Sequence[HostArray], descending: bool) -> Places:
+    """Where the elements of rows stand."""
+    if sorts_places(rows):
+        return every_place(rows[0], descending)
+    return last_first(rows) if descending else in_order(rows)
 
 
 def _sort_halves(rows: HostArray) -> None:

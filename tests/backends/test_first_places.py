@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from accel.backends.first_places import AT_ONCE, LONG, first_places
+from accel.backends.first_places import AT_ONCE, LONG, every_place, first_places
 
 Host = np.ndarray[Any, np.dtype[Any]]
 
@@ -49,6 +49,7 @@ def test_they_are_those_of_a_stable_sort(kind: Any, descending: bool) -> None:
         for most in (3, 120):
             rows = drawn(kind, length, most)
             places = sorted_places(rows, descending)
+            assert np.array_equal(every_place(rows, descending), places)
             for first in {1, max(1, length // 9), length // 8} - {0}:
                 assert np.array_equal(first_places(rows, first, descending), places[:, :first])
                 assert np.array_equal(first_places(rows[0], first, descending), places[0, :first])
@@ -63,6 +64,7 @@ def test_wide_integers_that_are_near_to_each_other(kind: Any, descending: bool) 
         away = random.integers(0, range_, (5, 100)).astype(kind)
         away[:, 7], away[:, 50:60] = range_ - 1, 0
         for rows in (away + kind(limits.min), kind(limits.max) - away):
+            assert np.array_equal(every_place(rows, descending), sorted_places(rows, descending))
             assert np.array_equal(first_places(rows, 12, descending), meant(rows, 12, descending))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.sorting import search, sorts
+from accel.backends.llvm.sorting import rows
 from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
@@ -246,9 +247,12 @@ def test_sorted_by_a_key() -> None:
 
 
 @pytest.mark.llvm
-@pytest.mark.parametrize("threads", [1, 4])
-def test_long_rows(threads: int) -> None:
-    """Which are sorted by radix: all elements special, all equal but few, of few bits; in several chunks, and rows of one."""
+@pytest.mark.parametrize(("threads", "packs"), [(1, True), (1, False), (4, False)])
+def test_long_rows(threads: int, packs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which are sorted by radix, places only where NumPy's sorts in registers are not taken for them: all elements special, all
+    equal but few, of few bits; in several chunks, and rows of one."""
+    if not packs:
+        monkeypatch.setattr(rows, "sorts_places", lambda keys: False)
     generator = np.random.default_rng(0)
     arrays = [data(kind, (2, 3000)) for kind in KINDS]
     arrays += [generator.integers(-(2**40), 2**40, 200_001), generator.integers(0, 9, 200_001).astype(np.int32)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.sorting.order import Order
-from accel.backends.sorting import are_few, register_sorts, sort_into
+from accel.backends.sorting import are_few, register_sorts, sort_into, sorts_places
 from accel.support.forks import load
 
 if TYPE_CHECKING:
@@ -43,13 +43,14 @@ def sorted_rows(order: Order, keys: Sequence[HostArray], threads: int) -> HostAr
     shape, kind, first, take = given[0].shape, order.keys[0], order.first, buffers().take
     result = take(order.element, shape)
     in_registers = not order.places and threads <= REGISTER_SORTS and kind.bytes in register_sorts()
+    packs = order.places and shape[-1] < radix.CHUNK and sorts_places(given)
     short = len(given) == 1 and (not in_registers or shape[-1] <= IN_NETWORKS * threads)
     if short and networks.suits(shape, kind, order.places):
         wanted = shape[-1] if first is None else min(first, shape[-1])
         networks.network_sort(result, given[0], kind, order.places, order.descending, wanted, threads)
     elif first is not None and selection.suits(shape, kind, first, threads):
         selection.select_into(result, given[0], kind, order.descending, first, threads)
-    elif radix.suits(shape) and not in_registers and not are_few(shape, first):
+    elif radix.suits(shape) and not (in_registers or packs) and not are_few(shape, first):
         pairs = list(zip(given, order.keys, strict=True))
         radix.radix_sort(result, pairs, order.places, order.descending, threads, take)
     else:
