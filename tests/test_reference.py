@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
+
+import numpy as np
+import pytest
 
 import accel as A
 from tools import reference
 from tools.accelerate_names import OTHERWISE, OURS
 from tools.reference_costs import COSTS_AND_ERRORS
+from tools.reference_types import TYPES
 
 PAGE = reference.TARGET.read_text(encoding="utf-8")
 
@@ -29,6 +34,23 @@ def test_every_function_has_an_example() -> None:
     without = [name for name in A.__all__ if callable(getattr(A, name)) and not isinstance(getattr(A, name), type)]
     without = [name for name in without if ">>> " not in (getattr(A, name).__doc__ or "") and name not in PLAIN]
     assert not without
+
+
+def test_every_type_has_an_example_and_every_error_its_programs() -> None:
+    entries = {name: reference.entry(name) for name in A.__all__}
+    errors = {name for name in A.__all__ if name.startswith("Accel")}
+    warnings = {name for name in errors if name.endswith("Warning")}
+    assert [name for name, text in entries.items() if ">>> " not in text and name not in errors] == []
+    assert [name for name in errors - warnings if "(errors.md#" not in entries[name]] == []
+    assert [name for name, text in entries.items() if "Accelerate" not in text and name not in errors] == []
+
+
+@pytest.mark.llvm
+@pytest.mark.solver
+@pytest.mark.parametrize("name", TYPES)
+def test_examples_of_types(name: str) -> None:
+    test = doctest.DocTestParser().get_doctest(TYPES[name], {"A": A, "np": np}, name, None, 0)
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_every_function_says_what_accelerate_calls_it_and_stands_where_costs_and_errors_are_said() -> None:

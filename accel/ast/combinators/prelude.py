@@ -17,7 +17,7 @@ from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.checks import arrays_of, of_rank
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.tuples import fromIndex, indexHead, lift_items, shapeSize
-from accel.ast.scalars.conversions import N, O, add, max, min, mul
+from accel.ast.scalars.conversions import N, Ordered, add, max, min, mul
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL
 from accel.errors import AccelTypeError, here
@@ -46,7 +46,7 @@ def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     return fold_array("product", mul, 1, _numbers("product", xs))
 
 
-def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
+def minimum(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix], Ordered]]:
     """The least of each row. An empty row raises `AccelValueError` when run.
 
     >>> A.run(A.minimum(A.use(np.arange(6).reshape(2, 3))))
@@ -55,7 +55,7 @@ def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
     return fold_array("minimum", min, UNSEEDED, xs)
 
 
-def maximum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
+def maximum(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix], Ordered]]:
     """The greatest of each row. An empty row raises `AccelValueError` when run.
 
     >>> A.run(A.maximum(A.use(np.arange(6).reshape(2, 3))))

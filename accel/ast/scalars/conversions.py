@@ -7,7 +7,7 @@ bits in `bits.py`.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Union, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 Re = TypeVar("Re", bound=np.floating[Any])
 Tp = TypeVar("Tp", bound=tuple[Any, ...])
 O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered: of a union as bound mypy infers no `A.fold(A.max, …)`
+Ordered = TypeVar("Ordered", bound=Union[np.integer[Any], np.floating[Any], np.bool_])  # the same, of arrays
 
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:

@@ -310,3 +310,10 @@ def records(p: A.Exp[Point], q: A.Exp[Other], xs: A.Acc[A.Vector[Point]], d: A.E
     Point(d, 3)  # E: Argument 1 to "Point" has incompatible type "Exp[float64]"
     Point.x(p) + Point.n(p)  # E: Unsupported operand types for +
     A.map(Other.x, xs)  # E: Argument 1 to "map" has incompatible type "Read[Other
+
+
+def unordered(zs: A.Acc[A.Vector[np.complex64]]) -> None:
+    A.maximum(zs)  # E: Value of type variable "Ordered" of "maximum" cannot be "complexfloating[_32Bit, _32Bit]"
+    A.minimum(zs)  # E: Value of type variable "Ordered" of "minimum" cannot be
+    A.argmax(zs)  # E: Value of type variable "Ordered" of "argmax" cannot be
+    A.argmin(zs)  # E: Value of type variable "Ordered" of "argmin" cannot be

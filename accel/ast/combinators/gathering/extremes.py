@@ -17,7 +17,7 @@ from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import Exp
 from accel.ast.handles.tuples import indexHead, lift, select
-from accel.ast.scalars.conversions import O, max, min
+from accel.ast.scalars.conversions import Ordered, max, min
 from accel.ast.scalars.floats import isNaN
 from accel.ast.tree.types import I64, ComplexType, ScalarType
 from accel.errors import AccelTypeError, here
@@ -25,7 +25,7 @@ from accel.errors import AccelTypeError, here
 Ix = TypeVarTuple("Ix")
 
 
-def argmin(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64]]:
+def argmin(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix], np.int64]]:
     """The position of the least of each row: of equals the first; if there are NaNs, that of the first NaN.
 
     Elements are numbers or bools. An empty row raises `AccelValueError` when run.
@@ -36,7 +36,7 @@ def argmin(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64
     return _position("argmin", min, xs)
 
 
-def argmax(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64]]:
+def argmax(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix], np.int64]]:
     """The position of the greatest of each row: of equals the first; if there are NaNs, that of the first NaN.
 
     Elements are numbers or bools. An empty row raises `AccelValueError` when run.

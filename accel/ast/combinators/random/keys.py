@@ -53,6 +53,11 @@ def split(key: Key, n: int) -> tuple[Key, ...]:
 
     A key is made of the same key and the same place among the `n` only: `split(key, 3)` begins with `split(key, 2)`.
     Raises `AccelValueError` unless `n` is at least 1.
+
+    >>> import accel as A
+    >>> left, right = A.random.split(A.random.key(7), 2)
+    >>> A.run((A.random.integers(left, (3,), 0, 10), A.random.integers(right, (3,), 0, 10)))
+    (array([2, 3, 7]), array([5, 3, 1]))
     """
     where = here()
     count = whole_number(n)
