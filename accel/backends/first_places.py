@@ -57,7 +57,7 @@ def _without_equals(rows: HostArray, descending: bool) -> Places:
     """All places. Rows of which two elements are equal, or NaN, are sorted again, stably."""
     order = np.argsort(rows, -1)
     values = np.take_along_axis(rows, order, -1)
-    equals = ~(values[:, :-1] < values[:, 1:]).all(-1)
+    equals = ~np.less(values[:, :-1], values[:, 1:]).all(-1)
     if descending:
         order = order[:, ::-1]
     if equals.any():
