@@ -161,6 +161,21 @@ def test_the_ends_of_the_normal_distribution() -> None:
 
 
 @pytest.mark.llvm
+@pytest.mark.opencl
+@pytest.mark.parametrize("small", [False, True])
+def test_tails_of_the_normal_distribution_have_the_same_bits_everywhere(small: bool) -> None:
+    """They need a logarithm, which is made of operations that are rounded alike, not a backend's own."""
+    from accel.ast.combinators.random.normal import normal_of_word
+
+    words: Any = philox().random_raw(3000) >> np.arange(3000, dtype=np.uint64) % 60  # of either type, of all sizes
+    if small:
+        words = (words & 0xFFFFFFFF).astype(np.int64)
+    program = A.map(partial(normal_of_word, small=small), A.use(words))
+    found = [untyped.run(program, backend=backend).tobytes() for backend in ("interpreter", "llvm", "opencl")]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.llvm
 def test_moments_of_normal_numbers() -> None:
     for dtype in (np.float32, np.float64):
         xs = untyped.run(A.random.normal(A.random.key(5), (1_000_000,), dtype)).astype(float)

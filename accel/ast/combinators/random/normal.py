@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias
 from accel.ast.handles.exp import Exp
 from accel.ast.handles.operations import convert
 from accel.ast.handles.tuples import select
-from accel.ast.scalars.bits import shiftR
+from accel.ast.scalars.bits import shiftL, shiftR
 from accel.ast.scalars.conversions import neg
-from accel.ast.scalars.floats import log, sqrt
+from accel.ast.scalars.floats import sqrt
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, I32, I64, ScalarType
 from accel.errors import here
@@ -63,6 +63,16 @@ _TAIL_32: Final[Quotient] = (
 )
 
 
+_LOG_64: Final = (
+    1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+    2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
+)  # fmt: skip
+_LOG_32: Final = (2.4279078841e-01, 2.8498786688e-01, 4.0000972152e-01, 6.6666662693e-01)
+_LN2_64: Final = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+"""The logarithm of 2, its high bits, of which products with exponents are exact, and the others."""
+_LN2_32: Final = (6.9313812256e-01, 9.0580006145e-06)
+
+
 def normal_of_word(word: Exp[Any], small: bool) -> Exp[Any]:
     """The normal number of 64 random bits, or of 32 for 32-bit floats (`small`), which come as an i64.
 
@@ -75,7 +85,7 @@ def normal_of_word(word: Exp[Any], small: bool) -> Exp[Any]:
     far = _converted(tail, real) * 2.0**-width
     near = _converted((1 << (width - 1)) - 1 - tail + 1, real) * 2.0**-width
     square = _MIDDLE * _MIDDLE - near * near
-    root = sqrt(-log(far))
+    root = sqrt(-_log(far, small))
     above, below = _values(_TAIL_32 if small else _TAIL_64, root - 1.6)
     if not small:
         # Below a probability of e**-25, which 32 bits do not have.
@@ -86,6 +96,24 @@ def normal_of_word(word: Exp[Any], small: bool) -> Exp[Any]:
     above_middle, below_middle = _values(_MIDDLE_32 if small else _MIDDLE_64, square)
     size = select(middle, near * above_middle, above) / select(middle, below_middle, below)
     return select((word & 1) == 1, neg(size), size)
+
+
+def _log(x: Exp[Any], small: bool) -> Exp[Any]:
+    """The logarithm of a positive number, in operations that every backend rounds alike: the error is below one unit.
+
+    x is 2**k m, with m between the roots of 1/2 and 2. After FreeBSD's `e_log.c` and `e_logf.c` (Sun Microsystems, 1993).
+    """
+    real, integer, places = (F32, I32, 23) if small else (F64, I64, 52)
+    bits = Exp[Any](convert(Operator.BITCAST, x.node, integer, here(), "random.normal"))
+    k = shiftR(bits - (0x3F3504F3 if small else 0x3FE6A09E667F3BCD), places)
+    m = Exp[Any](convert(Operator.BITCAST, (bits - shiftL(k, places)).node, real, here(), "random.normal"))
+    scale = _converted(_converted(k, I32), real)
+    f = m - 1
+    s = f / (f + 2)
+    square, half = s * s, f * f * 0.5
+    series = _value(_LOG_32 if small else _LOG_64, square) * square
+    high, low = _LN2_32 if small else _LN2_64
+    return scale * high - ((half - (s * (half + series) + scale * low)) - f)
 
 
 def _converted(x: Exp[Any], kind: ScalarType) -> Exp[Any]:
