@@ -140,10 +140,10 @@ class Device(Protocol[B]):
         """An uninitialised contiguous buffer; raises `MemoryError`, or `ValueError` for more than an address can count."""
         ...
 
-    def upload(self, leaf: Leaf) -> B:
-        """A buffer with the caller's data; it is only read. May be the data itself.
+    def upload(self, leaves: Sequence[Leaf]) -> list[B]:
+        """Buffers with the caller's data, which are only read. Each may be the data itself.
 
-        Raises `AccelDeviceError` for an array that lies on another device.
+        Raises `MemoryError`, and `AccelDeviceError` for an array that lies on another device.
         """
         ...
 

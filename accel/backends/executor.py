@@ -76,9 +76,9 @@ class Execution(Generic[B]):
     def _run(self, arguments: Sequence[Leaf], uploaded: list[B], give: Give[B, T]) -> list[T]:
         """The results. `uploaded` gets the buffers of the arguments that are read."""
         buffers, sizes = self._begun(arguments)
-        for place, slot in self._parameters:
-            buffers[slot] = buffer = self._device.upload(arguments[place])
-            uploaded.append(buffer)
+        uploaded += self._device.upload([arguments[place] for place, _ in self._parameters])
+        for (_, slot), buffer in zip(self._parameters, uploaded, strict=True):
+            buffers[slot] = buffer
         try:
             self._go(self._code, buffers, sizes, arguments)
         except Failed:

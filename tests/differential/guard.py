@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from unittest.mock import patch
@@ -25,9 +25,9 @@ def guarding(seed: int) -> Iterator[None]:
     at_end = seed % 2 == 0
     upload = device.CPU.upload
 
-    def uploaded(self: device.CPU, array: HostArray) -> HostArray:
-        taken = upload(self, array)
-        return taken if taken is array else guarded_copy(at_end, taken)
+    def uploaded(self: device.CPU, arrays: Sequence[HostArray]) -> list[HostArray]:
+        taken = zip(upload(self, arrays), arrays, strict=True)
+        return [found if found is array else guarded_copy(at_end, found) for found, array in taken]
 
     guards = GuardedBuffers(at_end)
     with (

@@ -56,9 +56,9 @@ class CPU:
         """An uninitialised C-contiguous array; a large one begins at a cache line."""
         return self._buffers.take(element, shape)
 
-    def upload(self, leaf: Leaf) -> HostArray:
-        """The array itself, or a copy if its innermost elements are not adjacent."""
-        return with_rows(on_host(leaf, "llvm"))
+    def upload(self, leaves: Sequence[Leaf]) -> list[HostArray]:
+        """The arrays themselves, or a copy if innermost elements are not adjacent."""
+        return [with_rows(on_host(leaf, "llvm")) for leaf in leaves]
 
     def borrows(self, buffer: HostArray, arguments: Sequence[Leaf]) -> bool:
         """Whether they overlap."""

@@ -22,6 +22,7 @@ from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothi
 from accel.backends.executor import Execution
 from accel.backends.linear.instructions import instructions
 from accel.backends.linear.items import Item
+from accel.backends.opencl.arguments import Arguments
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import NestLauncher, series_launcher
@@ -36,7 +37,6 @@ from accel.backends.opencl.scores import Code, Tape
 from accel.backends.opencl.sorting.sorter import Sorter, suits
 from accel.backends.opencl.turns import Straight, Turns
 from accel.backends.protocol import Executable, HostArray
-from accel.backends.residence import elsewhere
 from accel.backends.sorting import sort_into
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Launch, Nest, Program
@@ -157,17 +157,14 @@ class _Kernels:
         self._backend = backend
         self._memory = backend.memory
         self._code = code
+        self._arguments = Arguments(backend.memory, backend.name)
         self._waits = waits
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> Held:
         return self._memory.take(_bytes(element, shape))
 
-    def upload(self, leaf: Leaf) -> Held:
-        if isinstance(leaf, np.ndarray):
-            return self._memory.upload(leaf)
-        if isinstance(leaf, BufferArray) and leaf.lies_in(self._memory):
-            return leaf.held
-        raise elsewhere(leaf, self._backend.name)
+    def upload(self, leaves: Sequence[Leaf]) -> list[Held]:
+        return self._arguments.upload(leaves)
 
     def borrows(self, buffer: Held, arguments: Sequence[Leaf]) -> bool:
         return not buffer.stays

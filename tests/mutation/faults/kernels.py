@@ -25,8 +25,8 @@ FAULTS = (
     Fault(
         "kernels are not told of other buffers",
         "backends/opencl/scores.py",
-        "if names[at] != before:",
-        "if before == NOBODY:",
+        "if names[at] != before and held is not None:",
+        "if before == NOBODY and held is not None:",
         ("tests/opencl/test_turns.py::test_bits_are_the_references",),
     ),
     Fault(

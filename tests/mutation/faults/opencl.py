@@ -217,6 +217,20 @@ FAULTS = (
         ("tests/opencl/test_leaving.py",),
     ),
     Fault(
+        "bools of other bytes are copied as they are among little arguments",
+        "backends/opencl/arguments.py",
+        "if array.dtype == np.bool_:",
+        "if array.dtype == np.bool_ and array.size > 4:",
+        ("tests/opencl/test_lots.py",),
+    ),
+    Fault(
+        "little arguments of other sizes go to the buffers of before",
+        "backends/opencl/arguments.py",
+        "if lot is None or [held.size for held in lot] != sizes:",
+        "if lot is None or len(lot) != len(sizes):",
+        ("tests/opencl/test_lots.py",),
+    ),
+    Fault(
         "a kernel is told where other buffers lie",
         "backends/opencl/code/naming.py",
         "told.each[{number}]",
@@ -232,7 +246,7 @@ FAULTS = (
     ),
     Fault(
         "arrays of another device are taken for the device's own",
-        "backends/opencl/backend.py",
+        "backends/opencl/arguments.py",
         "if isinstance(leaf, BufferArray) and leaf.lies_in(self._memory):",
         "if isinstance(leaf, BufferArray):",
         ("tests/opencl/test_memory.py",),

@@ -100,10 +100,12 @@ class Strips:
         return (groups * across, parts * down, others), (across, down, 1)
 
     def _whole(self, columns: int) -> tuple[int, int] | None:
-        """Two groups of whole vectors, where one would end with half of a vector or more: those it does one by one."""
+        """Two groups of whole vectors, where one would end with half of a vector or more: those it does one by one. Some
+        compilers take vectors of twice that, of which half is more: two columns are enough if groups are whole such vectors."""
         vectors = -(-columns // self.vector)
         rest = columns % self.vector
-        fit = self.vector < columns <= self.most and not vectors % 2 and 2 * rest >= self.vector
+        enough = 2 if vectors % 4 == 0 else -(-self.vector // 2)
+        fit = self.vector < columns <= self.most and not vectors % 2 and rest >= enough
         return (2, vectors // 2 * self.vector) if fit else None
 
     def column(self, count: str) -> str:

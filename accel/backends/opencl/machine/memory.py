@@ -11,7 +11,7 @@ taken: calls that take the same get the same, in whatever order it came back, an
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -301,6 +301,12 @@ class Memory:
         if self.busy:
             self.finish()
         return self._places.of(self.epoch, held.buffer, held.size)[0]
+
+    def reached(self, buffers: Sequence[Held]) -> list[HostArray]:
+        """The bytes of several such, where the host reaches them."""
+        if self.busy:
+            self.finish()
+        return [self._places.of(self.epoch, held.buffer, held.size)[0] for held in buffers]
 
     def begin(self) -> None:
         """Have the device begin with what was enqueued, and wait until it is not far behind: a queue has no end by itself."""
