@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -101,6 +103,23 @@ def test_both_tails_of_a_distribution_take_one_magnitude() -> None:
         operands = x * -0.7, -x * -0.7, -x / 2.5, -x * -x
     for found, operand in zip(run_all(*A.unzip4(A.map(tails, use(x)))), operands, strict=True):
         same(found, run(A.map(A.erfc, use(operand))))
+
+
+def test_what_becomes_an_integer_is_truncated_once() -> None:
+    """By the conversion; what becomes another float is truncated first."""
+    xs = parameter(1, F64)
+    assert "trunc" not in program_text(A.map(lambda x: A.truncate(x * 2.0, np.int32), xs), of=[xs])
+    assert "trunc" in program_text(A.map(lambda x: A.truncate(x, np.float32), xs), of=[xs])
+    x = np.array([0.0, -0.0, 0.9, -0.9, 127.9, 128.0, -128.9, -129.0, 255.5, -1e300, 1e300, np.inf, -np.inf, np.nan])
+    for kind in (np.int8, np.uint8, np.int32, np.int64):
+        limits = np.iinfo(kind)
+        expected = [0 if e != e else int(np.clip(np.trunc(e), float(limits.min), float(limits.max))) for e in x]
+        expected = [min(max(e, limits.min), limits.max) for e in expected]
+
+        def truncated(e: AnyExp, to: type[np.integer[Any]] = kind) -> AnyExp:
+            return A.truncate(e, to)
+
+        assert run(A.map(truncated, use(x))).tolist() == expected
 
 
 def test_dead_leaves_disappear() -> None:

@@ -86,6 +86,8 @@ class _Pass:
         self._replaced: dict[Variable, Operand] = {}
         self._signed: dict[Operand, tuple[Operator, tuple[Operand, ...]]] = {}
         """How negations, products and quotients of floats were computed."""
+        self._truncated: dict[Operand, Operand] = {}
+        """What floats were rounded toward zero."""
         self._everywhere = self._here = ranges
 
     @cached_property
@@ -159,6 +161,8 @@ class _Pass:
             if not isinstance(simpler, tuple):
                 return simpler
             operator, arguments = simpler
+        if operator is Operator.CAST and out.type.is_integer:  # which rounds toward zero itself
+            arguments = tuple([self._truncated.get(x, x) for x in arguments])
         if operator is Operator.ERFC:
             arguments = (self._sign_last(arguments[0], statements, known),)
         if self._remainders and operator in (Operator.MOD, Operator.REM) and out.type is I64:
@@ -174,6 +178,8 @@ class _Pass:
                 ranges.learn(out, operator, arguments)
             if operator in _SIGNED and out.type.is_float:
                 self._signed[out] = operator, arguments
+            if operator is Operator.TRUNC:
+                self._truncated[out] = arguments[0]
             found = known[key] = out
         return found
 
