@@ -246,8 +246,9 @@ class RunN(Generic[P, R]):
     def _ways_now(self) -> Ways:
         """The short ways under the settings in force."""
         now = setting.innermost()
-        self._ways = ways_under(now, self._ways, setting.may_be_kept(now), lambda: General(self._general))
-        return self._ways[0]
+        ways = ways_under(now, self._ways, setting.may_be_kept(now), lambda: General(self._general))
+        self._ways = ways
+        return ways[0]  # whatever others have put there since, under their settings
 
     def _prepared(self, args: Sequence[object]) -> tuple[list[Use], Specialised, Settings]:
         """The arguments as `use` takes them, and what runs them under the settings in force."""

@@ -41,11 +41,12 @@ class Asked:
     def of(self, known: Known, arguments: Sequence[object], without: Callable[..., object]) -> tuple[object] | None:
         """The results in a tuple, by what runs arguments of these kinds; None if it does not take them so.
 
-        `without`: the call that asks for nothing.
+        `without`: the call that asks for nothing. Where there are arrays for the results these need no donated memory, which
+        would be lost if the arrays turned out not to fit.
         """
-        if self.donate:
-            return known.take(arguments, self.donate)
-        return (self.out,) if self.out is not None and known.write(without, arguments, self.out) else None
+        if self.out is not None:
+            return (self.out,) if known.write(without, arguments, self.out) else None
+        return known.take(arguments, self.donate) if self.donate else None
 
     def stored(self, results: object) -> object:
         """The results, or the arrays for them with the results in them. Raises what `outputs.stored` raises."""
@@ -65,7 +66,7 @@ def asked(
     `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with memory of its own, or a result of
     accel's, and shares it with no other array of the call. After the call nothing is known of its elements: it may share memory
     with a result, and be written to with that. Raises `AccelTypeError`, `AccelShapeError` or `AccelValueError` for what is
-    wrong; where the program's checks raise, donated arguments and arrays for results are as they were.
+    wrong; then, and where the program's checks raise, donated arguments and arrays for results are as they were.
 
     >>> import accel as A, numpy as np
     >>> step, xs = A.runN(lambda xs: A.map(lambda x: x * 0.5, xs)), np.full(1000, 8.0)

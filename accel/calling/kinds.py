@@ -9,9 +9,10 @@ import numpy as np
 
 from accel.ast.tree.types import DEEPEST, ElementType
 from accel.device_array import DeviceArray
+from accel.structure import records_of
 
-Kind: TypeAlias = Union[tuple[np.dtype[np.generic], int], tuple[ElementType, int], tuple["Kind", ...]]
-"""The dtype and rank of NumPy's array, the element and rank of one on a device, or those of a tuple's."""
+Kind: TypeAlias = Union[tuple[np.dtype[np.generic], int], tuple[ElementType, int, object], tuple["Kind", ...]]
+"""The dtype and rank of NumPy's array, the element, rank and records of one on a device, or those of a tuple's."""
 
 
 def kinds_of(arguments: Sequence[object], depth: int = DEEPEST) -> tuple[Kind, ...] | None:
@@ -29,7 +30,7 @@ def kinds_of(arguments: Sequence[object], depth: int = DEEPEST) -> tuple[Kind, .
                 return None
             kinds.append(inner)
         elif type(argument) is DeviceArray:
-            kinds.append((argument.element, argument.ndim))
+            kinds.append((argument.element, argument.ndim, records_of(argument.element)))
         else:
             return None
     return tuple(kinds)

@@ -165,6 +165,16 @@ def test_both_by_name() -> None:
         function(room, out=room, donate=(0,))
 
 
+@pytest.mark.parametrize("out", [np.empty(3), np.empty(XS.size, np.float32), (np.empty(XS.size),)])
+def test_arguments_are_as_they_were_where_arrays_for_results_do_not_fit(out: Any) -> None:
+    function: Any = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    for each in (function, called_before(function, XS)):
+        xs = XS.copy()
+        with pytest.raises((A.AccelShapeError, AccelTypeError)):
+            each(xs, out=out, donate=(0,))
+        np.testing.assert_array_equal(xs, XS)
+
+
 def test_a_constant_of_the_function_is_not_donated() -> None:
     held = XS.copy()
     function: Any = untyped.runN(lambda xs: A.zipWith(A.add, xs, A.use(held)))

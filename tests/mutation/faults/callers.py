@@ -53,8 +53,29 @@ FAULTS = (
     Fault(
         "an array on a device is one of NumPy's",
         "calling/kinds.py",
-        "kinds.append((argument.element, argument.ndim))",
+        "kinds.append((argument.element, argument.ndim, records_of(argument.element)))",
         "kinds.append((argument.dtype, argument.ndim))",
+        ("tests/run/test_later_calls.py",),
+    ),
+    Fault(
+        "arrays on a device are told apart by what is computed alone",
+        "calling/kinds.py",
+        "argument.ndim, records_of(argument.element)",
+        "argument.ndim, None",
+        ("tests/run/test_later_calls.py",),
+    ),
+    Fault(
+        "what is donated is taken before arrays for the results were looked at",
+        "calling/asked.py",
+        "if self.out is not None:\n            return (self.out,)",
+        "if self.out is not None and not self.donate:\n            return (self.out,)",
+        (_DONATIONS,),
+    ),
+    Fault(
+        "a call takes what others have found under their settings",
+        "execution.py",
+        "        return ways[0]  # whatever",
+        "        return self._ways[0]  # whatever",
         ("tests/run/test_later_calls.py",),
     ),
 )
