@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from accel.ast.tree.types import F32
+from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.scalar_code import coefficients
 from tests.marks import long, one_in, slow
 from tests.scalar.accuracy import elementary_cases, sample, worst, worst_of_singles
@@ -73,6 +74,7 @@ def test_bits_do_not_depend_on_the_number_of_lanes_or_the_position(lanes: int) -
 
 
 @slow
+@pytest.mark.skipif(not is_x86(), reason="these are x86-64's")
 @pytest.mark.parametrize("cpu", [OLD, pytest.param("haswell", marks=long)])
 def test_bits_do_not_depend_on_the_cpu(cpu: str) -> None:
     # SSE4 without fused multiply-add, where the C library does it, and AVX2 without AVX-512.

@@ -1,7 +1,7 @@
 """Object code made callable.
 
 On Linux on x86-64 it is linked here (`image.py`), which takes a fraction of a millisecond and no library: a process that finds
-its programs on disk never loads LLVM. Elsewhere, and where an image lacks something, LLVM links it.
+its programs on disk never loads LLVM. Elsewhere, and where an image lacks something, LLVM links it (`target.py`).
 """
 
 from __future__ import annotations

@@ -75,6 +75,15 @@ def has_images() -> bool:
     return sys.platform.startswith("linux") and is_x86() and sys.maxsize > 1 << 32
 
 
+def has_jit_link() -> bool:
+    """Whether LLVM's newer linker knows the object files of this system.
+
+    It places all pieces of a library together. The older one may place them farther apart than AArch64's instructions reach,
+    and then ends the process.
+    """
+    return sys.platform != "win32"
+
+
 def processors() -> int:
     """How many processors this process may use; where the system does not say that, how many there are."""
     if hasattr(os, "sched_getaffinity"):

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from accel.backends.llvm.machine.processor import known_processor, last_cache
-from accel.backends.llvm.machine.system import is_x86
+from accel.backends.llvm.machine.system import has_jit_link, is_x86
 from accel.support.forks import FORKS, Once
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Host:
                 builder = builder.import_symbol(name, address)
             for name in exports:
                 builder = builder.export_symbol(name)
-            jit = llvm.create_lljit_compiler(self._machine)
+            jit = llvm.create_lljit_compiler(self._machine, use_jit_link=has_jit_link())
             tracker = builder.link(jit, "accel")
             return {name: tracker[name] for name in exports}, partial(_dispose, jit, tracker)
 
