@@ -77,7 +77,8 @@ def asked(
     """
     if others or (keep and (out is not None or donate != ())):
         names = "it takes `out` and `donate`, or `keep` alone"
-        raise AccelTypeError(f"a compiled function takes its arrays by position; by name {names}", here())
+        message = f"a compiled function takes its arrays by position; by name {names}"
+        raise AccelTypeError(message, here(), hint="leave the names of arrays out, as in `f(xs, ys)`")
     if out is not None:
         checked(out, arguments)
     numbers = _numbers(donate, len(arguments))
@@ -104,14 +105,17 @@ def _numbers(donate: object, count: int) -> tuple[int, ...]:
             message = f"there is no argument {number} to donate among {count}"
             raise AccelValueError(message, here(), hint="the first is 0")
     if len(set(donate)) < len(donate):
-        raise AccelValueError(f"donate={donate!r} has an argument twice", here())
+        raise AccelValueError(f"donate={donate!r} has an argument twice", here(), hint="name each argument once")
     return tuple(donate)
 
 
 def _suitable(argument: object, number: int) -> HostArray:
     """The argument, an array that may be given away. Raises `AccelTypeError` or `AccelValueError` for anything else."""
     if type(argument) is not np.ndarray:
-        raise AccelTypeError(f"donated argument {number} must be a NumPy array, got {describe(argument)}", here())
+        message = f"donated argument {number} must be a NumPy array, got {describe(argument)}"
+        raise AccelTypeError(
+            message, here(), hint="do not donate it, or give an array that is made of it by `np.array`"
+        )
     if not argument.flags.writeable:
         raise AccelValueError(
             f"donated argument {number} is read-only", here(), hint="do not donate it, or donate a copy"

@@ -8,6 +8,7 @@ from typing import Any
 from accel.ast.combinators.control import instead_of
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import raw
+from accel.ast.handles.extents import LESS_MEMORY
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import Leaf
@@ -30,7 +31,8 @@ class Shaped:
         try:
             return _assembled(self.form, iter(arrays))
         except MemoryError as error:  # complex numbers and records are copied together from their leaves
-            raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
+            message = f"no memory for an argument or a result: {error}"
+            raise AccelMemoryError(message, here(), hint=LESS_MEMORY) from error
 
     def is_nested_as(self, given: object) -> bool:
         """Whether nested tuples have an array for each leaf, where results are assembled of these."""

@@ -59,7 +59,8 @@ def stored(results: object, out: object) -> object:
             raise AccelTypeError(message, here(), hint=f"make it by np.empty(shape, np.{result.dtype})")
         if array.shape != result.shape:
             message = f"{name} has shape {array.shape}, the result {result.shape}"
-            raise AccelShapeError(message, here())
+            hint = f"make it by np.empty({result.shape}, np.{result.dtype})"
+            raise AccelShapeError(message, here(), hint=hint)
     for result, array, _ in pairs:
         if not np.may_share_memory(array, result):  # it was written there
             waiting.copy(array, result)
@@ -80,7 +81,7 @@ def _leaves(out: object, name: str) -> Iterator[tuple[HostArray, str]]:
         yield out, name
     else:
         message = f"{name} must be a NumPy array, or a tuple of them for several results, got {describe(out)}"
-        raise AccelTypeError(message, here())
+        raise AccelTypeError(message, here(), hint="make one by np.empty(shape, dtype)")
 
 
 def _pairs(results: object, out: object, name: str) -> Iterator[tuple[HostArray, HostArray, str]]:
@@ -88,11 +89,12 @@ def _pairs(results: object, out: object, name: str) -> Iterator[tuple[HostArray,
     if isinstance(results, tuple):
         if not isinstance(out, tuple) or len(out) != len(results):
             message = f"{name} must be a tuple of {len(results)}, as the results are, got {describe(out)}"
-            raise AccelTypeError(message, here())
+            raise AccelTypeError(message, here(), hint="give an array for each of them")
         for number, (result, part) in enumerate(zip(results, out, strict=True)):
             yield from _pairs(result, part, f"{name}[{number}]")
         return
     result = np.asarray(results)
     if not isinstance(out, np.ndarray):
-        raise AccelTypeError(f"{name} must be one array, as the result is, got {describe(out)}", here())
+        message = f"{name} must be one array, as the result is, got {describe(out)}"
+        raise AccelTypeError(message, here(), hint="give the array itself, in no tuple")
     yield result, out, name

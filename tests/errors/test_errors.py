@@ -75,13 +75,9 @@ def test_the_program_gives_the_message(case: Case, backend: str, request: pytest
             assert matches(message, case.message), message
 
 
-SAYS_ITSELF = {"memory"}
-"""Pages of messages that need no hint: of arrays that calls are given, which say what they must be."""
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_message_says_what_to_do(case: Case) -> None:
-    assert "\n  hint: " in case.message or case.page.stem in SAYS_ITSELF, case.message
+    assert "\n  hint: " in case.message, case.message
 
 
 def names_of(case: Case) -> set[str]:
