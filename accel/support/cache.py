@@ -94,6 +94,10 @@ class Cache(Generic[K, V]):
         found = self._entry(key)
         return None if found is None else found.value
 
+    def first(self, key: K, make: Callable[[], V]) -> V:
+        """The same value of `key` for all. Threads that come together may each make one; all get what was there first."""
+        return (self._entry(key) or self._values.setdefault(key, _Entry(make(), next(self._clock)))).value
+
     def keep(self, key: K, value: V) -> None:
         """Remember a value that was made elsewhere."""
         self._values[key] = _Entry(value, next(self._clock))

@@ -17,6 +17,7 @@ import pytest
 import accel as A
 from accel import settings
 from accel.ast.tree.types import F32, ScalarType
+from accel.backends.opencl import backend
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.machine import mapping, staging
 from accel.backends.opencl.machine import memory as machine_memory
@@ -27,6 +28,7 @@ from accel.backends.opencl.machine.sizes import size_class
 from accel.backends.protocol import compiled
 from accel.errors import AccelDeviceError
 from accel.explanation.explain import subject
+from accel.support.cache import Cache
 from tests.opencl.check import on_device
 from tests.opencl.platforms import ROWS, each_platform
 from tests.opencl.programs import ALL
@@ -269,3 +271,25 @@ def test_arrays_in_the_devices_own_memory_are_exported_as_opencls(platform: str)
     del capsule
     gc.collect()
     assert on.use.used == 0
+
+
+def test_threads_that_use_a_device_first_have_one_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the arrays of one thread lie on another device than the programs of the other."""
+    together = threading.Barrier(2, timeout=20)
+    known: Cache[int, Memory] = Cache(4)
+
+    class Met(Memory):
+        def __init__(self, device: object, number: int) -> None:
+            together.wait()
+
+    monkeypatch.setattr(backend, "_MEMORIES", known)
+    monkeypatch.setattr(backend, "Memory", Met)
+    monkeypatch.setattr(backend, "device", lambda number: None)
+    found: list[Memory] = []
+    threads = [threading.Thread(target=lambda: found.append(backend.memory(7))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 2
+    assert found[0] is found[1] is backend.memory(7)

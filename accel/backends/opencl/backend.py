@@ -10,7 +10,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ from accel.labelled.meaning import faults
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Series
 from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
+from accel.support.cache import Cache
 from accel.support.forks import calmly
 from accel.support.lazy import lazy
 from accel.support.progress import progress
@@ -52,10 +53,13 @@ if TYPE_CHECKING:
     import pyopencl
 
 
-@cache
+_MEMORIES: Cache[int, Memory] = Cache(1 << 16)
+"""Of all devices: more than there are, so that none is forgotten."""
+
+
 def memory(number: int) -> Memory:
     """The memory of the device with that number. Every backend on the device has the same: arrays of one are the others'."""
-    return Memory(device(number), number)
+    return _MEMORIES.first(number, lambda: Memory(device(number), number))
 
 
 @lru_cache(maxsize=1024)
