@@ -56,7 +56,8 @@ def stored(results: object, out: object) -> object:
     for result, array, name in pairs:
         if array.dtype != result.dtype:
             message = f"{name} has elements of type {array.dtype}, the result of type {result.dtype}"
-            raise AccelTypeError(message, here(), hint=f"make it by np.empty(shape, np.{result.dtype})")
+            dtype = f"{result.dtype}" if result.dtype.names else f"np.{result.dtype}"
+            raise AccelTypeError(message, here(), hint=f"make it by np.empty(shape, {dtype})")
         if array.shape != result.shape:
             message = f"{name} has shape {array.shape}, the result {result.shape}"
             hint = f"make it by np.empty({result.shape}, np.{result.dtype})"

@@ -210,6 +210,7 @@ def test_numbers(donate: Any, kind: type[Exception], message: str) -> None:
         (np.broadcast_to(np.float64(1), (4,)), AccelValueError, "is read-only"),
         (np.frombuffer(bytearray(800)), AccelValueError, "in the memory of something else"),
         ([1.0], AccelTypeError, "must be a NumPy array"),
+        (XS.view(np.recarray), AccelTypeError, "must be a NumPy array, got a recarray"),
     ],
 )
 def test_arrays(array: Any, kind: type[Exception], message: str) -> None:

@@ -194,7 +194,7 @@ def describe(value: object) -> str:
         return f"a Python tuple of {len(value)}"
     if value is None:
         return "None"
-    if isinstance(value, np.ndarray):
+    if type(value) is np.ndarray:  # others, such as a memmap, are called what they are
         return "a NumPy array"
     return kind_of(value)
 
