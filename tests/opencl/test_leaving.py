@@ -21,7 +21,7 @@ import accel as A
 from accel.backends.opencl.backend import memory
 from accel.backends.opencl.machine import memory as machine_memory
 from accel.backends.opencl.machine.devices import device
-from accel.backends.opencl.machine.memory import Memory
+from accel.backends.opencl.machine.memory import Held, Memory
 from tests.marks import one_in
 from tests.opencl.platforms import ROWS, each_platform
 
@@ -203,3 +203,10 @@ def test_the_next_call_is_right_wherever_one_was_interrupted(platform: str, firs
             for xs in given:
                 np.testing.assert_array_equal(np.asarray(run(xs, keep=keep)), xs * 2 + 1)
             at, came = at + EACH, interrupt.came
+
+
+def test_a_buffer_that_ctrl_c_kept_from_being_one_goes_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    Held.__new__(Held)  # its `__init__` was interrupted before its first line
+    assert not said

@@ -51,14 +51,13 @@ class Held:
         self, memory: Memory, buffer: pyopencl.Buffer, size: int, number: int | None = None, address: int = 0
     ) -> None:
         """`size`: the bytes that the buffer has. `number`: its memory's name for it; None: it lies in a host array."""
-        self._memory = memory
-        self._number = number
-        self.buffer = buffer
-        self.size = size
-        self.address = address
+        self._memory, self._number = memory, number
+        self.buffer, self.size, self.address = buffer, size, address
         self.known: bool | Fetched | None = None
 
     def __del__(self) -> None:
+        if not hasattr(self, "known"):  # Ctrl-C came before it was a buffer
+            return
         if self._number is None:
             self._memory.leave(self.buffer)
         else:
