@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Self, TypeV
 import numpy as np
 
 from accel import settings as setting
-from accel.ast.combinators.host.arrays import leaves_of, use
+from accel.ast.combinators.host.arrays import leaves_of_all, use
 from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
@@ -283,7 +283,7 @@ class RunN(Generic[P, R]):
         known = None if kinds is None else ways.find(kinds)
         if known is None:
             return self._whole(args, None)
-        leaves = [leaf for argument in args for leaf in leaves_of(argument)]
+        leaves = leaves_of_all(args)
         ways.shorten(known, leaves)
         return known.run(leaves)
 

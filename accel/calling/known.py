@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accel.ast.combinators.host.arrays import leaves_of
+from accel.ast.combinators.host.arrays import leaves_of, leaves_of_all
 from accel.backends.llvm.machine.blocks_text import PAGE
 from accel.calling import outputs
 from accel.calling.direct import Short, short
@@ -90,8 +90,7 @@ class Known:
 
     def keep(self, arguments: Sequence[object]) -> object:
         """The results as arrays that stay where they are computed."""
-        leaves = [leaf for argument in arguments for leaf in leaves_of(argument)]
-        return self._found.keep([*leaves, *self._found.constants], self._backend)
+        return self._found.keep([*leaves_of_all(arguments), *self._found.constants], self._backend)
 
     def write(self, chain: Callable[..., object], arguments: Sequence[object], out: object) -> bool:
         """Runs the program and has the results in `out`, if these are plain arrays that lie apart from all that it reads."""
@@ -103,8 +102,7 @@ class Known:
         if into is None:
             _store(chain(*arguments), out)
         else:
-            leaves = [leaf for argument in arguments for leaf in leaves_of(argument)]
-            _store(self._found.run([*leaves, *self._found.constants, *rooms], into), out)
+            _store(self._found.run([*leaves_of_all(arguments), *self._found.constants, *rooms], into), out)
         return True
 
     def _suits(self, rooms: Sequence[object], arguments: Sequence[object]) -> int | None:

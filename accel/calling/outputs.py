@@ -56,16 +56,20 @@ def stored(results: object, out: object) -> object:
     for result, array, name in pairs:
         if array.dtype != result.dtype:
             message = f"{name} has elements of type {array.dtype}, the result of type {result.dtype}"
-            dtype = f"{result.dtype}" if result.dtype.names else f"np.{result.dtype}"
-            raise AccelTypeError(message, here(), hint=f"make it by np.empty(shape, {dtype})")
+            raise AccelTypeError(message, here(), hint=f"make it by np.empty(shape, {_spelt(result.dtype)})")
         if array.shape != result.shape:
             message = f"{name} has shape {array.shape}, the result {result.shape}"
-            hint = f"make it by np.empty({result.shape}, np.{result.dtype})"
+            hint = f"make it by np.empty({result.shape}, {_spelt(result.dtype)})"
             raise AccelShapeError(message, here(), hint=hint)
     for result, array, _ in pairs:
         if not np.may_share_memory(array, result):  # it was written there
             waiting.copy(array, result)
     return out
+
+
+def _spelt(dtype: np.dtype[np.generic]) -> str:
+    """How a dtype is written."""
+    return f"{dtype}" if dtype.names else f"np.{dtype}"
 
 
 def _overlap(which: str) -> AccelError:

@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import accel as A
 from accel.ast.tree.types import F16, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.machine.processor import Registers
-from accel.backends.llvm.templates import interleaved
-from accel.schedule.nodes import Template
 from tests import untyped
 from tests.llvm import nests
-from tests.llvm.processors import changed, compile_again, compile_for
-from tests.marks import numbers_of_threads, one_in
-
-Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
-Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
+from tests.llvm.lanes import Numbers, check, has_interleaved, however_few
+from tests.llvm.processors import changed, compile_for
+from tests.marks import one_in
 
 pytestmark = pytest.mark.solver
 
 
 @pytest.fixture(autouse=True)
-def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small arrays run so, too."""
-    monkeypatch.setattr(interleaved, "FEWEST", 1)
-    compile_again(monkeypatch)
+def _however_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    however_few(monkeypatch)
 
 
 def numbers(kind: ScalarType, *shape: int) -> Numbers:
     return nests.numbers(kind, int(np.prod(shape)), sum(shape)).reshape(shape)
-
-
-def has_folded_rows(program: Program, *arrays: Numbers) -> bool:
-    return f": {Template.INTERLEAVED.value}\n" in A.explain(program, *arrays).stages["schedule"]
-
-
-def check(program: Program, *arrays: Numbers) -> None:
-    """Bits of the interpreter's, for any number of threads, of a program that has such a way."""
-    assert has_folded_rows(program, *arrays)
-    built = program(*map(untyped.accel.use, arrays))
-    expected = untyped.run(built, backend="interpreter")
-    for threads in numbers_of_threads():
-        found = untyped.run(built, backend="llvm", threads=threads)
-        for left, right in zip(each(found), each(expected), strict=True):
-            assert left.dtype == right.dtype
-            assert left.tobytes() == right.tobytes(), f"{left} instead of {right}"
-
-
-def each(result: object) -> list[Numbers]:
-    return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
 
 
 def times_vectors(m: Any, v: Any) -> Any:
@@ -167,7 +139,7 @@ def test_what_is_no_row_is_left_alone() -> None:
     def windows(x: Any) -> Any:
         return A.fold(A.add, 0, A.generate((38, 38, 3, 3), lambda ix: x[ix[0] + ix[2], ix[1] + ix[3]]), dims=2)
 
-    assert not has_folded_rows(windows, x)
-    assert not has_folded_rows(A.sum, x)
+    assert not has_interleaved(windows, x)
+    assert not has_interleaved(A.sum, x)
     built = times_vectors(untyped.accel.use(numbers(F32, 20, 5, 7)), untyped.accel.use(numbers(F32, 20, 7)))
     assert untyped.run(built).tobytes() == untyped.run(built, backend="interpreter").tobytes()

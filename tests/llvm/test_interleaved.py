@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import accel as A
 from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I64, ScalarType
 from accel.backends.llvm.machine.processor import Registers
-from accel.backends.llvm.templates import interleaved
 from accel.errors import AccelIndexError
-from accel.schedule.nodes import Template
 from tests import untyped
 from tests.llvm import nests
-from tests.llvm.processors import changed, compile_again, compile_for
-from tests.marks import numbers_of_threads, one_in
+from tests.llvm.lanes import Numbers, Program, check, has_interleaved, however_few
+from tests.llvm.processors import changed, compile_for
+from tests.marks import one_in
 
-Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
-Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
 Index: TypeAlias = Any
 
 pytestmark = pytest.mark.solver
 
 
 @pytest.fixture(autouse=True)
-def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small arrays run so, too."""
-    monkeypatch.setattr(interleaved, "FEWEST", 1)
-    compile_again(monkeypatch)
-
-
-def has_interleaved(program: Program, *arrays: Numbers) -> bool:
-    return f": {Template.INTERLEAVED.value}\n" in A.explain(program, *arrays).stages["schedule"]
-
-
-def check(program: Program, *arrays: Numbers) -> None:
-    """Bits of the interpreter's, for any number of threads, of a program that has such a way."""
-    assert has_interleaved(program, *arrays)
-    built = program(*map(untyped.accel.use, arrays))
-    expected = untyped.run(built, backend="interpreter")
-    for threads in numbers_of_threads():
-        found = untyped.run(built, backend="llvm", threads=threads)
-        for left, right in zip(each(found), each(expected), strict=True):
-            assert left.dtype == right.dtype
-            assert left.tobytes() == right.tobytes(), f"{left} instead of {right}"
-
-
-def each(result: object) -> Sequence[Numbers]:
-    return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
+def _however_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    however_few(monkeypatch)
 
 
 def numbers(kind: ScalarType, *shape: int) -> Numbers:

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -87,20 +88,30 @@ def test_calls_that_are_alike_take_no_buffers(monkeypatch: pytest.MonkeyPatch) -
     for _ in range(3):
         run(xs)
     taken: list[int] = []
-    take_all = Memory.take_all
+    alone: list[int] = []
+    take, take_all, here = Memory.take, Memory.take_all, get_ident()
 
     def counted(self: Memory, sizes: Iterable[int]) -> list[Held]:
         found = take_all(self, sizes)
-        taken.extend(held.size for held in found)
+        if get_ident() == here:
+            taken.extend(held.size for held in found)
+        return found
+
+    def piece(self: Memory, size: int) -> Held:
+        found = take(self, size)
+        if get_ident() == here:
+            alone.append(taken.pop())
         return found
 
     monkeypatch.setattr(Memory, "take_all", counted)
-    for _ in range(5):  # threads that earlier tests left may take buffers meanwhile
-        taken.clear()
+    monkeypatch.setattr(Memory, "take", piece)
+    fresh = []
+    for _ in range(5):
         same(run(xs), xs)
-        if not taken:
-            break
-    assert not taken
+        assert not taken
+        fresh.append(len(alone))
+        alone.clear()
+    assert 0 in fresh  # one is taken for a buffer that is still used, as by what is not collected yet
     monkeypatch.setattr(scores, "LOT", 0)  # for players that are made from now on
     other = np.arange(11.0)
     for _ in range(4):

@@ -283,8 +283,9 @@ def test_arrays_that_arguments_give_are_read_before_they_are_written(as_given: A
 def test_the_hint_makes_an_array_for_records() -> None:
     records = np.array([(1, 2.5), (3, 4.5)], dtype=[("a", np.int32), ("b", np.float64)])
     function: Any = untyped.runN(lambda ps: ps)
-    with pytest.raises(A.AccelTypeError, match="out has elements of type float64") as raised:
-        function(records, out=np.empty(2))
-    _, _, made = str(raised.value).partition("make it by ")
-    room = eval(made, {"np": np, "shape": 2})
-    np.testing.assert_array_equal(function(records, out=room), records)
+    for wrong, message in ((np.empty(2), "elements of type float64"), (np.empty(3, records.dtype), "has shape")):
+        with pytest.raises(A.AccelError, match=message) as raised:
+            function(records, out=wrong)
+        _, _, made = str(raised.value).partition("make it by ")
+        room = eval(made, {"np": np, "shape": 2})
+        np.testing.assert_array_equal(function(records, out=room), records)

@@ -61,6 +61,11 @@ def leaves_of(value: object) -> Sequence[Leaf]:
     return data
 
 
+def leaves_of_all(values: Sequence[object]) -> list[Leaf]:
+    """The leaves of several, one behind the other."""
+    return [leaf for value in values for leaf in leaves_of(value)]
+
+
 def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[Leaf, ...]]:
     """The element type of an array of the host or of a device, and its leaves.
 
