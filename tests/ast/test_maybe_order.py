@@ -106,5 +106,6 @@ def test_what_has_no_order_has_none_in_a_maybe() -> None:
         z < z  # noqa: B015  # it raises
     with pytest.raises(A.AccelTypeError, match="must be maybe i64, got the Python int 3"):
         A.map(lambda m: m > 3, maybes([1]))
+    zs: Any = A.map(lambda x: A.just(A.mkComplex(x, x)), A.use(np.zeros(2)))
     with pytest.raises(A.AccelTypeError, match="got maybe c128"):
-        A.sort(A.map(lambda x: A.just(A.mkComplex(x, x)), A.use(np.zeros(2))))
+        A.sort(zs)

@@ -9,11 +9,10 @@ right side of an operator once more for each overload, and so at what stands rig
 
 from __future__ import annotations
 
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
 
-E = TypeVar("E")
 C = TypeVar("C", covariant=True)
 L = TypeVar("L")
 """What Python writes a number as: an `int`, a `float` or a `complex`."""
@@ -27,7 +26,7 @@ class Of(Generic[C]):
     __slots__ = ()
 
 
-class Maybe(Generic[E]):
+class Maybe(Generic[C]):
     """The element type of an `E` or nothing. It has no instances."""
 
 
@@ -58,8 +57,17 @@ Real: TypeAlias = Of[RealNumber[L]]
 """An expression of an integer or a float, which Python writes as an `L`."""
 Bits: TypeAlias = Of[np.integer[Any] | np.bool_]
 """An expression of an integer or bool."""
-Compared: TypeAlias = Of[tuple[Any, *tuple[Any, ...]] | Maybe[Any]]
-"""An expression of a tuple that has an item, or of a maybe: what is in them is compared."""
+_Plain: TypeAlias = Union["np.generic[float]", int, Of[Any]]
+"""A real number or a bool; an index, whose items are `int`; a record, which is an expression for mypy."""
+_Nested: TypeAlias = Union[_Plain, tuple[Any, ...], Maybe[Any]]
+_Item: TypeAlias = Union[_Plain, tuple[_Nested, ...], Maybe[_Nested]]
+OrderedElement: TypeAlias = Union[_Plain, tuple[_Item, ...], Maybe[_Item]]
+"""An element type with an order: real numbers, bools, records, tuples and maybes of them.
+
+mypy looks two deep into tuples: of an alias that stands in itself, as the bound of a type variable, it crashes.
+"""
+Compared: TypeAlias = Of[Union[np.bool_, tuple[_Item, *tuple[_Item, ...]], Maybe[_Item], "Of[Any]"]]
+"""An expression of a bool, of a tuple that has an item, of a maybe or of a record: what is in them is compared."""
 At0: TypeAlias = Of[tuple[T, *tuple[Any, ...]]]
 """An expression of a tuple that has an item 0."""
 At1: TypeAlias = Of[tuple[Any, T, *tuple[Any, ...]]]

@@ -21,7 +21,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.errors import AccelTypeError, here
 
-B = TypeVar("B", bound=np.generic)
+B = TypeVar("B", bound="np.generic[int]")
 
 
 def shiftL(x: Exp[I], amount: Num) -> Exp[I]:

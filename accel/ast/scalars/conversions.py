@@ -7,16 +7,16 @@ bits in `bits.py`.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, Union, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from accel.ast.handles import operations
-from accel.ast.handles.elements import Maybe
+from accel.ast.handles.elements import Maybe, Of, OrderedElement
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.refusals import FLOATS
-from accel.ast.handles.tuples import lift_items, while_
+from accel.ast.handles.tuples import G, lift_items, while_
 from accel.ast.tree.operators import Operator
 from accel.errors import here
 
@@ -25,9 +25,11 @@ I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integ
 Fl = TypeVar("Fl", bound=np.inexact[Any])
 Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 Re = TypeVar("Re", bound=np.floating[Any])
-Tp = TypeVar("Tp", bound=tuple[Any, ...])
-O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered: of a union as bound mypy infers no `A.fold(A.max, …)`
-Ordered = TypeVar("Ordered", bound=Union[np.integer[Any], np.floating[Any], np.bool_])  # the same, of arrays
+Real = TypeVar("Real", bound="np.number[Any, float]")
+Tp = TypeVar("Tp", bound=tuple[OrderedElement, ...])
+P = TypeVar("P", bound=Of[Any])  # records
+O = TypeVar("O", bound="np.generic[float]")  # noqa: E741  # real numbers and bools
+Ordered = TypeVar("Ordered", bound=OrderedElement)
 
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
@@ -79,7 +81,7 @@ def div(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     return apply(Operator.DIV, "div", x, y)
 
 
-def mod(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def mod(x: Exp[Real] | Real | float, y: Exp[Real] | Real | float) -> Exp[Real]:
     """`x % y`, with the sign of `y`; of integers, modulo zero gives 0.
 
     >>> A.run(A.unit(A.mod(A.constant(-7), 2)))
@@ -151,7 +153,9 @@ def signum(x: Exp[N]) -> Exp[N]:
 @overload
 def min(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
 @overload
-def min(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[Maybe[E]]: ...
+def min(x: Exp[P], y: Exp[P]) -> Exp[P]: ...
+@overload
+def min(x: Exp[Maybe[Ordered]], y: Exp[Maybe[Ordered]]) -> Exp[Maybe[Ordered]]: ...
 @overload
 def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
 def min(x: object, y: object) -> Exp[Any]:
@@ -166,7 +170,9 @@ def min(x: object, y: object) -> Exp[Any]:
 @overload
 def max(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
 @overload
-def max(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[Maybe[E]]: ...
+def max(x: Exp[P], y: Exp[P]) -> Exp[P]: ...
+@overload
+def max(x: Exp[Maybe[Ordered]], y: Exp[Maybe[Ordered]]) -> Exp[Maybe[Ordered]]: ...
 @overload
 def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
 def max(x: object, y: object) -> Exp[Any]:
@@ -181,7 +187,11 @@ def max(x: object, y: object) -> Exp[Any]:
 # Comparisons.
 
 
-def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
+@overload
+def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]: ...
+@overload
+def eq(x: G | complex, y: Exp[G]) -> Exp[np.bool_]: ...
+def eq(x: object, y: object) -> Exp[np.bool_]:
     """`x == y`; of tuples, item by item; of maybes, whether both hold nothing or equal values.
 
     >>> A.run(A.unit(A.eq(A.constant(2), 3)))
@@ -191,7 +201,11 @@ def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     return Exp(operations.equal(raw(x), raw(y), where))
 
 
-def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
+@overload
+def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]: ...
+@overload
+def ne(x: G | complex, y: Exp[G]) -> Exp[np.bool_]: ...
+def ne(x: object, y: object) -> Exp[np.bool_]:
     """`x != y`; of tuples, whether any items differ; of maybes, the opposite of `==`.
 
     >>> A.run(A.unit(A.ne(A.constant(2), 3)))
@@ -204,7 +218,9 @@ def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
 @overload
 def lt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
-def lt(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+def lt(x: Exp[P], y: Exp[P]) -> Exp[np.bool_]: ...
+@overload
+def lt(x: Exp[Maybe[Ordered]], y: Exp[Maybe[Ordered]]) -> Exp[np.bool_]: ...
 @overload
 def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def lt(x: object, y: object) -> Exp[np.bool_]:
@@ -219,7 +235,9 @@ def lt(x: object, y: object) -> Exp[np.bool_]:
 @overload
 def le(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
-def le(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+def le(x: Exp[P], y: Exp[P]) -> Exp[np.bool_]: ...
+@overload
+def le(x: Exp[Maybe[Ordered]], y: Exp[Maybe[Ordered]]) -> Exp[np.bool_]: ...
 @overload
 def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def le(x: object, y: object) -> Exp[np.bool_]:
@@ -234,7 +252,9 @@ def le(x: object, y: object) -> Exp[np.bool_]:
 @overload
 def gt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
-def gt(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+def gt(x: Exp[P], y: Exp[P]) -> Exp[np.bool_]: ...
+@overload
+def gt(x: Exp[Maybe[Ordered]], y: Exp[Maybe[Ordered]]) -> Exp[np.bool_]: ...
 @overload
 def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def gt(x: object, y: object) -> Exp[np.bool_]:
@@ -249,7 +269,9 @@ def gt(x: object, y: object) -> Exp[np.bool_]:
 @overload
 def ge(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
 @overload
-def ge(x: Exp[Maybe[E]], y: Exp[Maybe[E]]) -> Exp[np.bool_]: ...
+def ge(x: Exp[P], y: Exp[P]) -> Exp[np.bool_]: ...
+@overload
+def ge(x: Exp[Maybe[Ordered]], y: Exp[Maybe[Ordered]]) -> Exp[np.bool_]: ...
 @overload
 def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def ge(x: object, y: object) -> Exp[np.bool_]:

@@ -7,7 +7,7 @@ those of angles.
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -16,10 +16,16 @@ from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.literals import untyped
 from accel.ast.handles.tuples import G, target_type
-from accel.ast.scalars.conversions import Fl, I, N, Re, apply
+from accel.ast.scalars.conversions import Fl, I, O, Re, apply
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType
 from accel.errors import AccelTypeError, here
+
+F = TypeVar("F", bound=np.generic)
+G8 = TypeVar("G8", np.int8, np.uint8)
+G16 = TypeVar("G16", np.int16, np.uint16, np.float16)
+G32 = TypeVar("G32", np.int32, np.uint32, np.float32)
+G64 = TypeVar("G64", np.int64, np.uint64, np.float64)
 
 
 def recip(x: Exp[Fl]) -> Exp[Fl]:
@@ -186,7 +192,7 @@ def isInfinite(x: Exp[Fl]) -> Exp[np.bool_]:
 @overload
 def floor(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def floor(x: Exp[Re], to: type[N]) -> Exp[N]: ...
+def floor(x: Exp[Re], to: type[O]) -> Exp[O]: ...
 def floor(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded down.
 
@@ -199,7 +205,7 @@ def floor(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
 @overload
 def ceiling(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def ceiling(x: Exp[Re], to: type[N]) -> Exp[N]: ...
+def ceiling(x: Exp[Re], to: type[O]) -> Exp[O]: ...
 def ceiling(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded up.
 
@@ -212,7 +218,7 @@ def ceiling(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
 @overload
 def truncate(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def truncate(x: Exp[Re], to: type[N]) -> Exp[N]: ...
+def truncate(x: Exp[Re], to: type[O]) -> Exp[O]: ...
 def truncate(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded toward zero.
 
@@ -225,7 +231,7 @@ def truncate(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
 @overload
 def round(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def round(x: Exp[Re], to: type[N]) -> Exp[N]: ...
+def round(x: Exp[Re], to: type[O]) -> Exp[O]: ...
 def round(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded to the nearest, halves to even.
 
@@ -238,7 +244,7 @@ def round(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
 # Conversions.
 
 
-def cast(x: Exp[Any], to: type[G]) -> Exp[G]:
+def cast(x: Exp[F], to: type[G]) -> Exp[G]:
     """`x` as type `to`: integers wrap, floats to integers saturate (NaN gives 0), to bool `x != 0`.
 
     A real number becomes a complex one without imaginary part; a complex one becomes a real one by `real`.
@@ -249,7 +255,7 @@ def cast(x: Exp[Any], to: type[G]) -> Exp[G]:
     return _converted(Operator.CAST, "cast", x, to)
 
 
-def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
+def fromIntegral(x: Exp[I], to: type[G]) -> Exp[G]:
     """An integer as type `to`; it wraps if `to` is a narrower integer.
 
     >>> A.run(A.unit(A.fromIntegral(A.constant(300), np.uint8)))
@@ -262,8 +268,8 @@ def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
     return _converted(Operator.CAST, "fromIntegral", x, to)
 
 
-def toFloating(x: Exp[N], to: type[Re]) -> Exp[Re]:
-    """A number as the float type `to`.
+def toFloating(x: Exp[O], to: type[Re]) -> Exp[Re]:
+    """A real number or a bool as the float type `to`.
 
     >>> A.run(A.unit(A.toFloating(A.constant(3), np.float32)))
     array(3., dtype=float32)
@@ -275,7 +281,19 @@ def toFloating(x: Exp[N], to: type[Re]) -> Exp[Re]:
     return _converted(Operator.CAST, "toFloating", x, to)
 
 
-def bitcast(x: Exp[Any], to: type[G]) -> Exp[G]:
+@overload
+def bitcast(x: Exp[np.int8] | Exp[np.uint8], to: type[G8]) -> Exp[G8]: ...
+@overload
+def bitcast(  # type: ignore[overload-overlap]  # `Exp[Any]` fits all
+    x: Exp[np.int16] | Exp[np.uint16] | Exp[np.float16], to: type[G16]
+) -> Exp[G16]: ...
+@overload
+def bitcast(  # type: ignore[overload-overlap]  # `Exp[Any]` fits all
+    x: Exp[np.int32] | Exp[np.uint32] | Exp[np.float32], to: type[G32]
+) -> Exp[G32]: ...
+@overload
+def bitcast(x: Exp[np.int64] | Exp[np.uint64] | Exp[np.float64], to: type[G64]) -> Exp[G64]: ...
+def bitcast(x: Exp[Any], to: type[Any]) -> Exp[Any]:
     """The bits of `x` as type `to` of equal width.
 
     >>> A.run(A.unit(A.bitcast(A.constant(1.0), np.int64)))

@@ -55,5 +55,8 @@ def arrays(ps: A.Acc[A.Vector[Point]], x: np.ndarray[tuple[int], np.dtype[np.voi
     assert_type(A.map(Point.x, ps), A.Acc[A.Vector[f4]])
     assert_type(A.map(moved, ps), A.Acc[A.Vector[Point]])
     assert_type(A.fold(lambda a, b: A.cond(Point.n(a) > Point.n(b), a, b), ps[0], ps), A.Acc[A.Scalar[Point]])
+    assert_type(A.sort(ps), A.Acc[A.Vector[Point]])
+    assert_type(A.fold1(A.max, ps), A.Acc[A.Scalar[Point]])
+    assert_type(A.map(lambda p: p < ps[0], ps), A.Acc[A.Vector[b1]])
     A.run(ps)["x"]
     return A.use(x)

@@ -70,7 +70,6 @@ def operators(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], t: A.Exp[tuple[f4, f4]],
     x // i  # E: Unsupported operand types
     i // 0.5  # E: Unsupported operand types
     t < x  # E: Unsupported operand types
-    b < b  # E: Invalid self argument
     i << 0.5  # E: Unsupported operand types
     t[2]  # E: No overload variant of "__getitem__"
     x[0]  # E: Invalid self argument
@@ -317,3 +316,12 @@ def unordered(zs: A.Acc[A.Vector[np.complex64]]) -> None:
     A.minimum(zs)  # E: Value of type variable "Ordered" of "minimum" cannot be
     A.argmax(zs)  # E: Value of type variable "Ordered" of "argmax" cannot be
     A.argmin(zs)  # E: Value of type variable "Ordered" of "argmin" cannot be
+    A.sort(zs)  # E: Value of type variable "Ordered" of "sort" cannot be
+    A.fold1(A.max, zs)  # E: Argument 1 to "fold1" has incompatible type
+    A.sortBy(lambda z: z, zs)  # E: Value of type variable "Ordered" of "sortBy" cannot be
+    A.sort(A.map(A.just, zs))  # E: Value of type variable "Ordered" of "sort" cannot be
+
+
+def bits(v: A.Acc[A.Vector[f4]], h: A.Exp[np.int16]) -> None:
+    A.zipWith(A.xor, v, v)  # E: Argument 1 to "zipWith" has incompatible type
+    A.bitcast(h, f4)  # E: Argument 1 to "bitcast" has incompatible type

@@ -7,7 +7,7 @@ two pairs is one whose order does not matter (docs/order.md), and backends look 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple, Union
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import Exp
 from accel.ast.handles.tuples import indexHead, lift, select
-from accel.ast.scalars.conversions import Ordered, max, min
+from accel.ast.scalars.conversions import max, min
 from accel.ast.scalars.floats import isNaN
 from accel.ast.tree.types import I64, ComplexType, ScalarType
 from accel.errors import AccelTypeError, here
 
 Ix = TypeVarTuple("Ix")
+Ordered = TypeVar("Ordered", bound=Union[np.integer[Any], np.floating[Any], np.bool_])
 
 
 def argmin(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix], np.int64]]:

@@ -21,6 +21,7 @@ from accel.ast.handles.function import apply
 from accel.ast.handles.literals import describe
 from accel.ast.handles.tuples import constant, target_type
 from accel.ast.scalars.conversions import add, max, min, mul
+from accel.ast.tree.types import BOOL, ComplexType
 from accel.ast.tree.walk import postorder
 from accel.errors import AccelTypeError, here
 
@@ -30,6 +31,8 @@ Ix = TypeVarTuple("Ix")
 I = TypeVar("I")  # noqa: E741  # what is folded
 O = TypeVar("O")  # noqa: E741  # what comes out
 N = TypeVar("N", bound=np.number[Any])
+Or = TypeVar("Or", bound="np.generic[float]")  # what is ordered
+K = TypeVar("K", bound=np.generic)
 
 
 class Fold(Generic[I, O]):
@@ -67,12 +70,12 @@ class Fold(Generic[I, O]):
         return _named("product", dtype, mul, 1)
 
     @staticmethod
-    def minimum(dtype: type[N]) -> Fold[N, N]:
+    def minimum(dtype: type[Or]) -> Fold[Or, Or]:
         """The least. An empty row raises `AccelValueError` when run."""
         return _named("minimum", dtype, min, UNSEEDED)
 
     @staticmethod
-    def maximum(dtype: type[N]) -> Fold[N, N]:
+    def maximum(dtype: type[Or]) -> Fold[Or, Or]:
         """The greatest. An empty row raises `AccelValueError` when run."""
         return _named("maximum", dtype, max, UNSEEDED)
 
@@ -151,9 +154,16 @@ def runFold(fold: Fold[F, G], xs: Acc[Array[tuple[*Ix, int], F]]) -> Acc[Array[t
     return map_arrays("runFold", last, tuple(folded.values()))
 
 
-def _named(name: str, dtype: type[N], combine: Callable[..., object], seed: object) -> Fold[N, N]:
+def _named(name: str, dtype: type[K], combine: Callable[..., object], seed: object) -> Fold[K, K]:
     """A fold of elements of one type, as they are."""
     kind = target_type(dtype, f"Fold.{name}", here())
+    if (kind is BOOL and combine in (add, mul)) or (isinstance(kind, ComplexType) and combine in (min, max)):
+        takes, hint = (
+            ("numbers", "count by int64: `A.boolToInt`")
+            if kind is BOOL
+            else ("what is ordered", "take a part: `A.real`")
+        )
+        raise AccelTypeError(f"Fold.{name} takes {takes}, got {kind}", here(), hint=hint)
 
     def element(x: Exp[Any]) -> Exp[Any]:
         if x.type != kind:
@@ -163,7 +173,7 @@ def _named(name: str, dtype: type[N], combine: Callable[..., object], seed: obje
             raise AccelTypeError(f"Fold.{name} is of elements of type {kind}, got {x.type}", here(), hint=hint)
         return x
 
-    made: Fold[N, N] = Fold.__new__(Fold)
+    made: Fold[K, K] = Fold.__new__(Fold)
     made._parts, made._function, made._operands = (element, combine, seed), None, ()
     return made
 

@@ -17,15 +17,16 @@ from accel.ast.combinators.sorting.sorts import require_order
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Sh, Vector
 from accel.ast.handles.checks import arrays_of, of_rank, require_same_elements
-from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.exp import Exp
 from accel.ast.handles.tuples import index_of, lift_items, select, unlift_items, while_
+from accel.ast.scalars.conversions import Ordered
 from accel.ast.tree.nodes import Literal, ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, MaybeType, ScalarType, TupleType
 from accel.errors import Where, here
 
 
-def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, np.int64]]:
+def searchsorted(sorted_xs: Acc[Vector[Ordered]], xs: Acc[Array[Sh, Ordered]]) -> Acc[Array[Sh, np.int64]]:
     """For each element of `xs`, how many elements of the sorted vector come before it: `np.searchsorted(sorted_xs, xs)`.
 
     It is the place at which the element may be inserted, the first one. What it finds in a vector that is not sorted is

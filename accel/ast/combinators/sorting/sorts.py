@@ -9,7 +9,7 @@ keep their order. Accelerate has none of these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, TypeVarTuple
 
 import numpy as np
 
@@ -23,16 +23,16 @@ from accel.ast.handles.extents import no_largest, require_extents
 from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.nothings import zero
 from accel.ast.handles.tuples import index_of, unlift_items
+from accel.ast.scalars.conversions import Ordered
 from accel.ast.tree.nodes import Literal, MakeTuple, Require, ScalarNode, Sort
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType, array_type
 from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
-K = TypeVar("K")
 
 
-def sort(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+def sort(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix, int], Ordered]]:
     """Each row in order, as `np.sort(xs)`.
 
     >>> import accel as A, numpy as np
@@ -46,7 +46,7 @@ def sort(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
     return _at("sort", _places("sort", array, where), array)
 
 
-def argsort(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], np.int64]]:
+def argsort(xs: Acc[Array[tuple[*Ix, int], Ordered]]) -> Acc[Array[tuple[*Ix, int], np.int64]]:
     """Where the elements of each row stand, in order, as `np.argsort(xs, kind="stable")`.
 
     >>> import accel as A, numpy as np
@@ -57,7 +57,7 @@ def argsort(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], np
     return _places("argsort", _ordered_array("argsort", xs, where), where)
 
 
-def sortBy(key: Callable[[Exp[E]], Exp[K]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+def sortBy(key: Callable[[Exp[E]], Exp[Ordered]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
     """Each row in the order of `key` of its elements, which is computed once for each; the elements may be of any type.
 
     >>> import accel as A, numpy as np
@@ -71,8 +71,8 @@ def sortBy(key: Callable[[Exp[E]], Exp[K]], xs: Acc[Array[tuple[*Ix, int], E]]) 
 
 
 def topK(
-    k: Num, xs: Acc[Array[tuple[*Ix, int], E]]
-) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], np.int64]]]:
+    k: Num, xs: Acc[Array[tuple[*Ix, int], Ordered]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Ordered]], Acc[Array[tuple[*Ix, int], np.int64]]]:
     """The `k` largest of each row, the largest first, and where they stand; of equal ones the first comes first.
 
     As with `maximum`, a NaN is larger than all numbers. A row of fewer than `k` elements raises `AccelValueError`, a
