@@ -266,6 +266,38 @@ def test_long_rows(threads: int, packs: bool, monkeypatch: pytest.MonkeyPatch) -
         same(largest, best[..., :9])
 
 
+def wide_keys(size: int) -> list[np.ndarray[Any, Any]]:
+    """Of more bits than a word moves with a place: spread, near to each other but for one, in two groups of bits, in multiples;
+    where few are equal in the bits that decide first, where many are and the rest is in order, and where it is not."""
+    generator = np.random.default_rng(0)
+    spread = generator.integers(-(2**63), 2**63 - 1, size)
+    near, groups = generator.integers(-5, 2**20, size), generator.integers(0, 9, (2, size))
+    half = np.arange(size) % 2 == 0
+    return [
+        *(spread, spread.view(np.uint64), np.append(near[1:], 2**60), groups[0] + (groups[1] << 40)),
+        *(near << 40, generator.integers(2**32 - 5, 2**32 + 5, size), np.full(size, 2**40)),
+        *(generator.random(size), generator.normal(size=size).round(2), groups[0] - 4.0),
+        *(np.where(half, spread, 7 << 40), np.where(half, spread, (7 << 40) + near)),
+        *(np.where(half, spread, (7 << 40) - np.arange(size)), np.zeros(size)),
+    ]
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", [3000, 200_001])
+def test_places_of_wide_keys(threads: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "sorts_places", lambda keys: False)
+    arrays = wide_keys(size)
+    first = np.arange(size).astype(np.uint8)
+    programs = tuple((A.argsort(A.use(each)), A.argsort(A.zip(A.use(first), A.use(each)))) for each in arrays)
+    descending = untyped.run(tuple(A.topK(size, A.use(each))[1] for each in arrays), threads=threads)
+    found = untyped.run(programs, threads=threads)
+    for each, (places, pairs), largest in zip(arrays, found, descending, strict=True):
+        same(places, np.argsort(each, kind="stable"))
+        same(pairs, np.lexsort((each, first)))
+        same(largest, size - 1 - np.argsort(each[::-1], kind="stable")[::-1])
+
+
 @pytest.mark.llvm
 @pytest.mark.parametrize("threads", [1, 2])
 def test_long_rows_of_tuples(threads: int) -> None:
