@@ -1,7 +1,8 @@
 """Settings: how programs are planned and run. Given to a call, to a block (`using`), or to the process (environment).
 
 Precedence: argument, then the innermost `using`, then `ACCEL_BACKEND` and `ACCEL_THREADS`, then the defaults. Names and values
-are checked where they are given.
+are checked where they are given. A compiled function that knows its arguments' kinds asks for the innermost `using` alone: to
+read the environment takes longer than such a call.
 """
 
 from __future__ import annotations

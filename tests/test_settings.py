@@ -50,6 +50,17 @@ def test_environment_is_below_using(monkeypatch: pytest.MonkeyPatch) -> None:
         assert current() == Settings(threads=2)
 
 
+@pytest.mark.llvm
+def test_a_function_keeps_the_environments_settings_for_kinds_that_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    function: Any = A.runN(lambda xs: A.map(lambda x: x + x, xs))
+    assert function(np.zeros(3), keep=True).backend == "llvm"
+    monkeypatch.setenv("ACCEL_BACKEND", "interpreter")
+    assert function(np.zeros(5), keep=True).backend == "llvm"
+    assert function(np.zeros(5, np.float32), keep=True).backend == "interpreter"
+    with using(backend="interpreter"):
+        assert function(np.zeros(5), keep=True).backend == "interpreter"
+
+
 @pytest.mark.parametrize("variable", ["ACCEL_BACKEND", "ACCEL_THREADS"])
 def test_environment_is_checked(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "cuda")

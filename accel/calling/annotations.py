@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from accel.ast.handles.acc import Acc, Array
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe
 from accel.ast.handles.records import element_of
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, ScalarType
@@ -136,7 +137,7 @@ NOT_GIVEN: Final = _NotGiven()
 
 def function_of_arrays(function: object) -> Callable[..., object]:
     """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
-    if isinstance(function, Acc) or not callable(function):
+    if not is_function(function):
         hint = "is a `return` missing?" if function is None else "a program that holds its arrays is run by `A.run`"
         raise AccelTypeError(f"runN takes a function over Accs, got {describe(function)}", here(), hint=hint)
     return function

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from accel.ast.handles.acc import Acc
+from accel.ast.handles.habits.values import is_function
 from accel.commands.programs import programs
 from accel.errors import AccelError
 from accel.explanation.explain import explain as explanation_of
@@ -70,7 +71,7 @@ def _explained(target: str, strategy: Strategy) -> Explanation:
         others = ", ".join(each.name for each in programs(module))
         raise _Wrong(f"{path} has no {name!r}{others and f'; it has {others}'}")
     program = getattr(module, name)
-    if not callable(program) and not isinstance(program, Acc | tuple):
+    if not is_function(program) and not isinstance(program, Acc | tuple):
         raise _Wrong(f"{name} in {path} is no function: it is of type {type(program).__name__}")
     try:
         return explanation_of(program, strategy=strategy)

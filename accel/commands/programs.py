@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 
 from accel.ast.handles.acc import Acc
+from accel.ast.handles.habits.values import is_function
 from accel.ast.tree.nodes import Use
 from accel.ast.tree.types import ArrayType
 from accel.calling.annotations import ANYTHING, Demand, demand_of_result, demands
@@ -50,7 +51,7 @@ def _listed(module: ModuleType) -> Iterator[tuple[object, Listed]]:
         if len(nodes) == len(arrays) and not all(isinstance(node, Use) for node in nodes):
             line = nodes[0].where.line if nodes[0].where is not None else 0
             yield value, Listed(name, line, f"{name}: {', '.join(str(node.types[0]) for node in nodes)}", "", "")
-        function = inspect.unwrap(value) if callable(value) else None
+        function = inspect.unwrap(value) if is_function(value) else None
         if isinstance(function, FunctionType) and function.__module__ == module.__name__:
             listed = _function(name, function)
             if listed is not None:

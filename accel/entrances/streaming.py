@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 from accel import settings as setting
 from accel.ast.handles.function import takes
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe
 from accel.calling.annotations import NOT_GIVEN
 from accel.errors import AccelTypeError, here
@@ -84,6 +85,6 @@ def stream(f: object, iterable: Iterable[object], **given: Unpack[Given]) -> Ite
 
 
 def _of_one(name: str, f: object, given: Given) -> Callable[..., object]:
-    if callable(f) and not takes(f, 1):
+    if is_function(f) and not takes(f, 1):
         raise AccelTypeError(f"{name} takes a function of one array", here(), hint="functions of several: `A.runN`")
     return runN(f, **given)

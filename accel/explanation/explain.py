@@ -16,6 +16,7 @@ from accel import settings as setting
 from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
+from accel.ast.handles.habits.values import is_function
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Key, Use
 from accel.ast.tree.structure import structure
@@ -200,7 +201,7 @@ def _traced(program: object, arrays: Sequence[object]) -> Traced:
             hint = "write the program as a function of its arrays: `A.explain(f, xs, ys)`"
             raise AccelTypeError("a program that holds its arrays takes no others", here(), hint=hint)
         return Traced(_results(program), [], [], [])
-    if not callable(program):
+    if not is_function(program):
         hint = "give an Acc, a tuple of them, or a function over them with its arrays"
         raise AccelTypeError(f"there is nothing to explain about {type(program).__name__}", here(), hint=hint)
     function = inspect.unwrap(program)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from accel import settings as setting
+from accel.ast.handles.habits.values import is_function
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
@@ -43,7 +44,7 @@ def profile(program: object, *arrays: object, **given: Unpack[Given]) -> Profile
 
 
 def _require_arrays(program: object, arrays: tuple[object, ...]) -> None:
-    if arrays or not callable(program) or parameters_of(program) == []:
+    if arrays or not is_function(program) or parameters_of(program) == []:
         return
     hint = f"write profile({getattr(program, '__name__', 'function')}, …)"
     raise AccelTypeError("a function is profiled with the arrays that it is to run on", here(), hint=hint)

@@ -144,3 +144,26 @@ def test_powers_with_a_modulus() -> None:
 
     with pytest.raises(A.AccelTypeError, match=r"(?s)test_attributes\.py:\d+ in power.*write `x\*\*n % m`"):
         A.map(power, A.use(np.arange(4)))
+
+
+def test_what_stands_for_a_value_is_no_function_to_anybody() -> None:
+    """Calls say so; and who is given one in a function's place says what belongs there, as before."""
+    for handle in (XS, XS[0, 0]):
+        with pytest.raises(A.AccelTypeError, match=r"(?s)is no function.*test_attributes\.py:\d+ in .*hint: "):
+            handle(1)
+        with pytest.raises(A.AccelTypeError, match="the function of map must be a function of 1 argument, got "):
+            A.map(handle, XS)
+        with pytest.raises(A.AccelTypeError, match="runN takes a function"):
+            ANY.runN(handle)
+
+
+def test_handles_are_not_changed() -> None:
+    for handle in (XS, XS[0, 0]):
+        with pytest.raises(A.AccelAttributeError, match=r"the shape of an (Acc|Exp) is not changed"):
+            handle.shape = (3, 2)
+        with pytest.raises(A.AccelAttributeError, match=r"the node of an (Acc|Exp) is not deleted"):
+            del handle.node
+        with pytest.raises(A.AccelTypeError, match="is not changed"):
+            handle[0] = 1
+        with pytest.raises(A.AccelTypeError, match="is not changed"):
+            del handle[0]

@@ -109,3 +109,21 @@ def test_what_has_no_order_has_none_in_a_maybe() -> None:
     zs: Any = A.map(lambda x: A.just(A.mkComplex(x, x)), A.use(np.zeros(2)))
     with pytest.raises(A.AccelTypeError, match="got maybe c128"):
         A.sort(zs)
+
+
+def test_an_element_is_no_nothing_without_a_type() -> None:
+    xs: Any = maybes([1])
+    empty = A.just(A.index())  # a maybe of no items, which a nothing() beside it is, too
+    for wrong in (
+        lambda: A.map(lambda m: A.nothing(), xs),
+        lambda: A.map(lambda m: A.lift(m, A.nothing()), xs),
+        lambda: A.map(lambda m: A.cond(A.isJust(m), A.nothing(), A.nothing()), xs),
+        lambda: A.generate((3,), lambda ix: A.just(A.nothing())),
+        lambda: A.unit(A.nothing()),
+        lambda: A.stencil(lambda n: A.nothing(), A.boundary.clamp, xs),
+    ):
+        with pytest.raises(A.AccelTypeError, match=r"is a nothing\(\) that has met no value"):
+            wrong()
+    assert str(A.map(lambda m: A.cond(A.isJust(m), empty, A.nothing()), xs).type) == "maybe ()[_]"
+    assert str(A.map(lambda m: A.cond(A.isJust(m), A.nothing(), m), xs).type) == "maybe i64[_]"
+    assert str(A.map(lambda m: empty, xs).type) == "maybe ()[_]"

@@ -15,6 +15,7 @@ import numpy as np
 from accel.ast.handles.acc import Sh
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, expect_exp
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe, typed
 from accel.ast.scalars.conversions import max, min
 from accel.ast.tree.nodes import ScalarNode
@@ -140,7 +141,7 @@ class Boundaries:
         >>> A.run(A.stencil(lambda n: n(1), outside, A.use(np.array([1, 2, 3]))))
         array([ 2,  3, 30])
         """
-        if isinstance(f, Exp) or not callable(f):
+        if not is_function(f):
             hint = "the same element everywhere outside: `A.boundary.constant(v)`"
             message = f"boundary.function takes a function of an index, got {describe(raw(f))}"
             raise AccelTypeError(message, here(), hint=hint)

@@ -18,6 +18,7 @@ from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Extents, Num, Scalar, result_of
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe, typed, untyped, whole_typed
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.nodes import Acond, ArrayParameter, Awhile, Compute, Literal, Require
@@ -62,7 +63,7 @@ def instead_of(value: object) -> str | None:
         return "an array enters a program by `A.use(array)`"
     if value is None:
         return "is a `return` missing?"
-    if callable(value):
+    if is_function(value):
         return "give the arrays themselves, not a function that makes them, which is compiled by `A.runN(f)`"
     return "several arrays are a tuple: `(xs, ys)`" if isinstance(value, list) else None
 
@@ -194,7 +195,7 @@ def _iterated(
     name: str, n: object, once: Callable[[Exp[np.int64], object], object], x: object, where: Where | None
 ) -> Any:  # Any: `x`'s type
     """A loop that counts down: what is reported knows it by that (`accel/explanation/naming/turns.py`)."""
-    if callable(n) and not isinstance(n, Exp):
+    if is_function(n):
         hint = f"the number comes first: `A.{name}(n, f, x)`"
         raise AccelTypeError(f"{name} takes a number of iterations, got {describe(n)}", where, hint=hint)
     count: Exp[np.int64] = Exp(whole_typed(raw(n), "the number of iterations", where))

@@ -20,7 +20,7 @@ from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.extents import LARGEST_EXTENT, equal_extents
 from accel.ast.handles.function import apply, expect_exp, forbid_nested
-from accel.ast.handles.literals import describe
+from accel.ast.handles.literals import describe, require_definite
 from accel.ast.handles.tuples import cond, index_of, unlift_items
 from accel.ast.tree.nodes import Index, Parameter
 from accel.ast.tree.structure import scalar_function
@@ -157,7 +157,9 @@ def _stencil(
     places = zip(arrays, boundaries, elements, strict=True)
     neighbourhoods = [Neighbourhood[Any, Any](name, *place, index=index) for place in places]
     what, kinds = f"the function of {name}", [each.type.element for each in arrays]
-    function = scalar_function(parameters, expect_exp(apply(f, neighbourhoods, what, where), what, where, kinds))
+    value = expect_exp(apply(f, neighbourhoods, what, where), what, where, kinds)
+    require_definite(value, f"the result of {what}", where)
+    function = scalar_function(parameters, value)
     forbid_nested(name, (function,), where)
     return map_node(name, function, arrays, extents, where, indexed=True)
 

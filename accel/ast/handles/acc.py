@@ -27,6 +27,7 @@ import numpy as np
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.habits import attributes
+from accel.ast.handles.habits.values import Handle
 from accel.ast.handles.literals import describe, is_node, typed, whole_number
 from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import (
@@ -91,7 +92,7 @@ Num: TypeAlias = int | Exp[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Acc(Generic[X]):
+class Acc(Handle, Generic[X]):
     """An array computation; `X` is `Array[shape, element]`. An `Acc` used twice is computed once.
 
     `extents` are those known while the program is built, None for the others: errors about them are found early.
@@ -101,6 +102,8 @@ class Acc(Generic[X]):
 
     node: ArrayNode
     extents: Extents
+
+    __setattr__, __delattr__ = Handle.__setattr__, Handle.__delattr__  # else those of frozen dataclasses
 
     @property
     def type(self) -> ArrayType:

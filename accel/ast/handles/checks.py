@@ -11,6 +11,7 @@ import numpy as np
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.habits.calls import reordered
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe, typed, usual_number
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.types import BOOL, ComplexType, ElementType, ScalarType
@@ -120,7 +121,7 @@ def _array(name: str, value: object, where: Where | None, given: Sequence[object
             if is_number
             else "a scalar becomes an array of rank 0 by `A.unit(e)`"
         )
-    elif callable(value):
+    elif is_function(value):
         hint = f"functions and arrays stand in another order: see `help(A.{name})`"
     elif isinstance(value, tuple):
         hint = "arrays of equal shape become one array of tuples by `A.zip`"

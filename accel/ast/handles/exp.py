@@ -32,7 +32,7 @@ from accel.ast.handles.elements import (
     Unknown,
 )
 from accel.ast.handles.habits import attributes
-from accel.ast.handles.habits.values import WithoutValue
+from accel.ast.handles.habits.values import Handle, WithoutValue
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
@@ -69,6 +69,8 @@ class Exp(WithoutValue, Of[E], Generic[E]):
     __slots__ = ("node",)  # by hand: `slots=True` makes a second class, and then `Exp[Any](node)` fails
 
     node: ScalarNode
+
+    __setattr__, __delattr__ = Handle.__setattr__, Handle.__delattr__  # else those of frozen dataclasses
 
     # NumPy would make `array * exp` an array of objects; None makes it ask `exp` instead.
     __array_ufunc__ = None

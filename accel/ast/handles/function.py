@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.literals import describe, typed, untyped
+from accel.ast.handles.habits.values import is_function
+from accel.ast.handles.literals import describe, require_definite, typed, untyped
 from accel.ast.tree.nodes import Function, Literal, Parameter, ScalarNode, While
 from accel.ast.tree.structure import scalar_function
 from accel.ast.tree.types import BOOL, C64, F32, ComplexType, ElementType, ScalarType, TupleType
@@ -37,7 +38,10 @@ def trace(
     `what` names its role in errors, such as "the function of map"; `result` is the type it must give, if that is fixed.
     """
     bound = tuple([Parameter(kind, where) for kind in parameters])
-    return scalar_function(bound, call(function, bound, what, where, result=result))
+    body = call(function, bound, what, where, result=result)
+    if result is None:
+        require_definite(body, f"the result of {what}", where)
+    return scalar_function(bound, body)
 
 
 def call(
@@ -83,7 +87,7 @@ def apply(
 ) -> object:
     """What the user's `function` returns. Raises `AccelTypeError` if it is not a function of that many arguments."""
     count = len(arguments)
-    if not callable(function) or function is Exp:  # which a user does not call
+    if not is_function(function) or function is Exp:  # which a user does not call
         wanted = f"a function of {count} argument{'s' * (count != 1)}"
         message = f"{what} must be {wanted}, got {describe(raw(function))}"
         raise AccelTypeError(message, where, hint=hint or f"write `{_lambda(count)}`")

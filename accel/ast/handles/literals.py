@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, assert_never, get_args
+from typing import TYPE_CHECKING, Final, assert_never, get_args
 
 import numpy as np
 
-from accel.ast.handles.nothings import NOTHING_YET, filled
+from accel.ast.handles.nothings import NOTHING_YET, filled, has_met_nothing
 from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
 from accel.ast.tree.types import (
     BOOL,
@@ -206,6 +206,9 @@ def same_place(place: Where | None, other: Where | None) -> bool:
     return place.code is other.code and place.instruction == other.instruction
 
 
+_UNTYPED: Final = "write `A.cond(A.constant(False), A.just(e), A.nothing())`, with an `e` of it"
+
+
 def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
     if node.type == expected:
         return node
@@ -214,7 +217,7 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         return definite
     hint = _made_of(expected) or part_of(node.type)
     if expected == NOTHING_YET:
-        hint = "the nothing() has no type yet: write `A.cond(A.constant(False), A.just(e), A.nothing())`, with an `e` of it"
+        hint = f"the nothing() has no type yet: {_UNTYPED}"
     elif isinstance(expected, MaybeType):
         hint = _hint_of_index(node.type, expected.value) or "write `A.just(e)` or `A.nothing()`"
     elif expected is BOOL and isinstance(node.type, ScalarType):
@@ -225,6 +228,12 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
     made = () if same_place(node.where, where) else (("made here:", node.where),)
     raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
+
+
+def require_definite(node: ScalarNode, what: str, where: Where | None) -> None:
+    """Raise `AccelTypeError` if an element would be a `nothing()` of which nobody says what it lacks."""
+    if has_met_nothing(node):
+        raise AccelTypeError(f"{what} is a nothing() that has met no value: it has no type", where, hint=_UNTYPED)
 
 
 def part_of(kind: ElementType) -> str | None:

@@ -51,6 +51,29 @@ def joined(left: ElementType, right: ElementType) -> ElementType | None:
             return left if left == right else None
 
 
+def has_met_nothing(node: ScalarNode) -> bool:
+    """Whether there is a `nothing()` in a value that could be a maybe of anything."""
+    kind = node.type
+    if isinstance(kind, ScalarType):
+        return False
+    definite = _definite(kind)
+    return definite != kind and filled(node, definite) is not None
+
+
+def _definite(kind: ElementType) -> ElementType:
+    """A type with some other maybe for each that a `nothing()` may have."""
+    match kind:
+        case MaybeType(value):
+            return MaybeType(BOOL if kind == NOTHING_YET else _definite(value))
+        case TupleType(items):
+            made = tuple(map(_definite, items))
+            return kind if made == items else TupleType(made)
+        case ScalarType() | ComplexType():
+            return kind
+        case _:
+            assert_never(kind)
+
+
 def filled(node: ScalarNode, expected: ElementType) -> ScalarNode | None:
     """`node` with type `expected`, if they differ only in a `nothing()`; None if they differ elsewhere."""
     done: dict[Due, ScalarNode] = {}

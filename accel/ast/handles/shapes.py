@@ -5,6 +5,7 @@ from __future__ import annotations
 from accel.ast.handles.acc import Extents
 from accel.ast.handles.exp import raw
 from accel.ast.handles.extents import shape_extents
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe, is_node, typed, whole_number
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.types import I64, TupleType, index_type
@@ -26,7 +27,7 @@ def shape_of(name: str, shape: object, where: Where | None, after: object = None
     else:
         hint = "a shape is a tuple, of one extent as well: `(n,)`"
         if isinstance(after, tuple):
-            first, second = texts(name, where, ("f" if callable(shape) else "e", "shape"))
+            first, second = texts(name, where, ("f" if is_function(shape) else "e", "shape"))
             hint = f"the shape comes first: write `A.{name}({second}, {first})`"
         raise AccelTypeError(f"{name} needs a shape, got {describe(value)}", where, hint=hint)
     if isinstance(node, MakeTuple):

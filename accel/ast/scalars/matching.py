@@ -16,6 +16,7 @@ import numpy as np
 from accel.ast.handles import operations
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, expect_exp
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe, is_node, natural_type, typed, untyped
 from accel.ast.handles.nothings import joined
 from accel.ast.tree.nodes import Conditional, Literal, ScalarNode
@@ -85,7 +86,7 @@ def _fits(pattern: object, subject: ScalarNode, what: str, where: Where | None) 
     """Whether a pattern fits."""
     if pattern is ...:
         return Literal(BOOL, True, where)
-    if callable(pattern) and not isinstance(pattern, Exp):
+    if is_function(pattern):
         value = apply(pattern, [Exp(subject)], what, where)
         return typed(expect_exp(value, what, where, [subject.type], BOOL), BOOL, f"the result of {what}", where)
     if isinstance(pattern, tuple):

@@ -205,8 +205,8 @@ FAULTS = (
     Fault(
         "the class of Exps is called with one",
         "ast/handles/function.py",
-        "callable(function) or function is Exp:",
-        "callable(function):",
+        "is_function(function) or function is Exp:",
+        "is_function(function):",
         (_RAW,),
     ),
     Fault(

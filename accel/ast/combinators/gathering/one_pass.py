@@ -18,6 +18,7 @@ from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe
 from accel.ast.handles.tuples import constant, target_type
 from accel.ast.scalars.conversions import add, max, min, mul
@@ -183,7 +184,7 @@ def _mapped(name: str, f: Callable[..., object], operands: tuple[Fold[Any, Any],
     for wrong in [operand for operand in operands if not isinstance(operand, Fold)]:
         hint = "the function comes first: `one.zipWith(lambda x, y: …, other)`"
         raise AccelTypeError(f"{name} of a Fold takes another Fold, got {describe(raw(wrong))}", here(), hint=hint)
-    if not callable(f) or isinstance(f, Exp):
+    if not is_function(f):
         call = "map(lambda x: …)" if name == "map" else f"{name}(lambda x, y: …, other)"
         hint = f"it gets results: `one.{call}`"
         raise AccelTypeError(f"{name} of a Fold takes a function, got {describe(raw(f))}", here(), hint=hint)

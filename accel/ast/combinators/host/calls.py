@@ -14,6 +14,7 @@ from accel.ast.combinators.control import flatten_structure, rebuild_structure
 from accel.ast.combinators.host.arrays import taken
 from accel.ast.handles.acc import Acc, result_of
 from accel.ast.handles.function import apply
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import to_host
@@ -74,7 +75,7 @@ def foreign_acc(numpy_function: Callable[[Any], object], fallback: Callable[[S],
     array([1, 3, 6])
     """
     where = here()
-    if isinstance(numpy_function, Acc) or not callable(numpy_function):
+    if not is_function(numpy_function):
         message = f"foreign_acc takes a function of NumPy arrays, got {describe(numpy_function)}"
         raise AccelTypeError(message, where, hint="the order is `A.foreign_acc(numpy_function, fallback, xs)`")
     arrays = flatten_structure("what foreign_acc takes", xs, where)

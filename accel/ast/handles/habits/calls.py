@@ -12,6 +12,7 @@ import numpy as np
 
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp
+from accel.ast.handles.habits.values import is_function
 from accel.ast.handles.literals import describe
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.errors import AccelTypeError, Where
@@ -189,7 +190,7 @@ def _kind(value: object) -> int:
     """Where an argument stands in a call."""
     if isinstance(value, Acc):
         return 2
-    return 0 if callable(value) and not isinstance(value, Exp) else 1
+    return 0 if is_function(value) else 1
 
 
 def _placeholders(given: Sequence[object]) -> list[str]:

@@ -1,20 +1,62 @@
 """What Python asks of an `Exp` that only a value has: its truth, its length, a number.
 
-Out: each raises `AccelStagingError` that says what to write instead.
+Out: each raises `AccelStagingError` that says what to write instead. What nothing that users hold may do, `Handle` refuses.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from accel.ast.handles.habits.choices import instead_of_truth
-from accel.errors import AccelStagingError, here
+from accel.errors import AccelAttributeError, AccelStagingError, AccelTypeError, here
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # in Python since 3.13
 
 
-class WithoutValue:
+class Handle:
+    """What users hold of a program: no function, and nothing that is changed."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # for mypy there are no such things
+
+        def __call__(self, *given: object, **named: object) -> NoReturn:
+            """Say what is called instead."""
+            hint = "an element is read by `xs[i]`; a function is called by `A.map(f, xs)` at each, and by `f(e)` at one"
+            raise AccelTypeError(f"an {type(self).__name__} is no function, and cannot be called", here(), hint=hint)
+
+        def __delitem__(self, index: object) -> NoReturn:
+            hint = (
+                "fewer elements: `A.take(n, xs)`, `A.drop(n, xs)`, `A.filter(p, xs)`; fewer items: `A.lift(p[0], p[2])`"
+            )
+            raise AccelTypeError(f"an {type(self).__name__} is not changed", here(), hint=hint)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        hint = "what it should be is another one: `A.reshape(shape, xs)`, `A.map(lambda x: A.cast(x, np.float32), xs)`"
+        raise AccelAttributeError(f"the {name} of an {type(self).__name__} is not changed", here(), hint=hint)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        hint = "what it should be is another one"
+        raise AccelAttributeError(f"the {name} of an {type(self).__name__} is not deleted", here(), hint=hint)
+
+
+def is_function(value: object) -> TypeIs[Callable[..., Any]]:  # Any: of whatever signature
+    """Whether users may pass it as a function: what stands for a value is none, though it says so itself when it is called."""
+    return callable(value) and not isinstance(value, Handle)
+
+
+class WithoutValue(Handle):
     """Something that stands for a value which is not there while the program is built."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __setitem__(self, index: object, value: object) -> NoReturn:
+            hint = "a new tuple has it: `A.lift(p[0], value)`"
+            raise AccelTypeError("an Exp is not changed", here(), hint=hint)
 
     def __bool__(self) -> NoReturn:
         hint = instead_of_truth(here()) or "write `A.cond(c, a, b)`, `&`, `|` or `~`"
