@@ -172,6 +172,28 @@ def test_factors_that_are_made_where_they_are_read() -> None:
         np.testing.assert_array_equal(A.runN(patches, backend=backend)(xs, weights), expected)
 
 
+def test_sides_that_divide_are_one_loop_each() -> None:
+    """Rows and columns of a convolution. Of so few elements, known to be so few, that tiles pack nothing, loops stay apart."""
+
+    def blurred(xs: A.Acc[Any], weights: A.Acc[Any]) -> A.Acc[Any]:
+        rows, columns = A.unlift(xs.shape)
+
+        def patch(ix: A.Exp[Any]) -> A.Exp[Any]:
+            i, j, a, b = A.unindex(ix)
+            return xs[i + a, j + b]
+
+        return A.einsum("ijab,abo->ijo", A.generate(A.index(rows - 2, columns - 2, 3, 3), patch), weights)
+
+    generator = np.random.default_rng(2)
+    for program, shapes, loops in ((patches, ((9, 8, 3), (3, 2, 3, 5)), 3), (blurred, ((9, 8), (3, 3, 4)), 4)):
+        given = [generator.integers(-5, 5, shape).astype(np.float32) for shape in shapes]
+        staged = loops_of(program, *given)
+        (nest,) = nests(staged.loops)
+        assert sum(level.loop is not None for level in levels(nest)) == loops
+        for one, other in zip(interpret(staged.lowered, given), interpret(staged.loops, given), strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
 def test_in_loops_and_branches() -> None:
     xs, ys = data("ikl,klj->ij", kind=np.float64)
     ys = np.resize(ys, (5, 4, 7))

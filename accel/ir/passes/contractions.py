@@ -3,9 +3,10 @@
 In: a loop program. Out: the same, in which loops of nests that fold products of two sides are put in order, and merged: those
 of both sides outermost, then those of the rows, of the columns, and those that fold, each group as one loop where it can be. A
 group is one loop over positions: arrays whose dimensions it visits together, in order, are read under another shape, by a view;
-where they stand apart, or functions need their indices, each position is divided. Divisions are made for loops that fold alone:
-what they cost is paid once, where a side is packed. What is folded comes in the same order, so no bit changes. Of
-`A.tensordot(xs, ys, 2)` the loops are those of a product of matrices then [Ber section 3, `flatten`].
+where they stand apart, or functions need their indices, each position is divided. Divisions are made for what sides need, not
+for results: what they cost is paid once, where a side is packed. What is folded comes in the same order, so no bit changes. Of
+`A.tensordot(xs, ys, 2)` the loops are those of a product of matrices then [Ber section 3, `flatten`]; so are those of a
+convolution and of its gradients.
 
 Nests of a row, a column and a fold stay as they are, and so does all that is no such product.
 """
@@ -19,7 +20,7 @@ from math import prod
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64
+from accel.ast.tree.types import BOOL, I64
 from accel.ir import flow, mentions
 from accel.ir.mentions import loops
 from accel.ir.nodes import (
@@ -44,10 +45,14 @@ from accel.ir.nodes import (
     is_known,
 )
 from accel.ir.passes.apart import apart
+from accel.ir.passes.digits import division
 from accel.ir.passes.plain import depends, is_plain, maps
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Variable, constant
 from accel.support.dataclass import dataclass
+
+FEW = 16
+"""Elements of a fold up to which tiles read what is computed where it lies."""
 
 FIRST_LEAF = 2000
 """Leaves of a nest's label from here on are views of arrays."""
@@ -119,15 +124,27 @@ def _grouped(
     nest: Nest, around: Sequence[For], folds: Sequence[For], sides: tuple[list[int], list[int]] | None
 ) -> _Groups | None:
     """What becomes of the loops around those that fold, and of these; None if they stay as they are."""
-    accesses = [statement for statement in mentions.statements(nest) if isinstance(statement, Read | Write)]
-    named = _named(nest)
+    every = list(mentions.statements(nest))
     if sides is None:
-        whole = len(folds) > 1 and len(_together(range(len(folds)), folds, accesses, named)) == len(folds)
+        whole = len(folds) > 1 and len(_together(range(len(folds)), folds, _Users(nest, every))) == len(folds)
         return _Groups(tuple(around), (), (), tuple(folds)) if whole else None
-    rows, columns = (_together(group, around, accesses, named) for group in sides)
+    users = _Users(nest, around[-1].body.after if _serve_packs(nest, folds) else every)
+    rows, columns = (_together(group, around, users) for group in sides)
     outer = [depth for depth in range(len(around)) if depth not in (*rows, *columns)]
     chosen = [tuple(around[depth] for depth in group) for group in (outer, rows, columns)]
     return _Groups(chosen[0], chosen[1], chosen[2], tuple(folds))
+
+
+def _serve_packs(nest: Nest, folds: Sequence[For]) -> bool:
+    """Whether what a side needs is likely packed, so that it may divide: tiles take the folds, and not so few elements, as far
+    as that is known, that they read both sides where these lie."""
+    if not all(state.monoid.commutes and state.monoid.neutral is not None for state in folds[0].states):
+        return False
+    steps = [statement for statement in mentions.statements(nest) if isinstance(statement, ManyToOne)]
+    if any(stream.type is BOOL for step in steps for stream in flow.needed(step)):
+        return False
+    extents = [_extent(loop) for loop in folds]
+    return any(extent.variable is not None for extent in extents) or prod(each.offset for each in extents) > FEW
 
 
 def _sides(nest: Nest, first: int) -> tuple[list[int], list[int]] | None:
@@ -156,23 +173,27 @@ def _sides(nest: Nest, first: int) -> tuple[list[int], list[int]] | None:
     return None
 
 
-def _named(nest: Nest) -> frozenset[str]:
-    """The streams that anything but an index of an array needs."""
-    others = [s for s in mentions.statements(nest) if not isinstance(s, Read | Write)]
-    values = [s.value for s in mentions.statements(nest) if isinstance(s, Write)]
-    seeds = [stream for state in mentions.states(nest) for stream in flow.state_needs(state)]
-    needed = [stream for statement in others for stream in flow.needed(statement)]
-    return frozenset(each.name for each in (*needed, *values, *seeds) if isinstance(each, Stream))
+class _Users:
+    """Some statements of a nest, and what its folds begin with: who needs the indices of loops."""
+
+    def __init__(self, nest: Nest, statements: Sequence[LoopBody]) -> None:
+        self.accesses = [statement for statement in statements if isinstance(statement, Read | Write)]
+        others = [statement for statement in statements if not isinstance(statement, Read | Write)]
+        values = [access.value for access in self.accesses if isinstance(access, Write)]
+        seeds = [stream for state in mentions.states(nest) for stream in flow.state_needs(state)]
+        needed = [stream for statement in others for stream in flow.needed(statement)]
+        self.named = frozenset(each.name for each in (*needed, *values, *seeds) if isinstance(each, Stream))
+        """The streams that anything but an index of an array needs."""
 
 
-def _together(
-    group: Sequence[int], maps: Sequence[For], accesses: Sequence[Read | Write], named: frozenset[str]
-) -> list[int]:
-    """As many of the last loops of a group as all arrays have together, in order."""
+def _together(group: Sequence[int], maps: Sequence[For], users: _Users) -> list[int]:
+    """As many of the last loops of a group as all arrays have together, in order, that the users read and write."""
     found = [group[-1]]
     for depth in reversed(group[:-1]):
         wider = [maps[each] for each in (depth, *found)]
-        if any(loop.index.name in named for loop in wider) or not all(_has(a, wider) is not None for a in accesses):
+        if any(loop.index.name in users.named for loop in wider):
+            break
+        if not all(_has(access, wider) is not None for access in users.accesses):
             break
         found.insert(0, depth)
     return found
@@ -246,25 +267,9 @@ def _loop(loops: tuple[For, ...], made: _Made) -> _Loop:
     return _Loop(loops, index, made.product([_extent(loop) for loop in loops]))
 
 
-def _division(loops: Sequence[For], index: Stream) -> OneToOne:
+def _division(loop: _Loop) -> OneToOne:
     """The indices of loops, of a position among all that they visit."""
-    position = Variable(0, I64)
-    statements: list[Compute] = []
-
-    def computed(operator: Operator, left: Variable, right: Extent | Constant) -> Variable:
-        statements.append(Compute(Variable(1 + len(statements), I64), operator, (left, right)))
-        return statements[-1].out
-
-    found: list[Variable] = []
-    rest = position
-    for loop in reversed(loops[1:]):
-        extent = _extent(loop)
-        size = constant(I64, extent.offset) if extent.variable is None else extent
-        found.append(computed(Operator.REM, rest, size))
-        rest = computed(Operator.QUOT, rest, size)
-    found.append(rest)
-    function = Function((position,), Block(tuple(statements), tuple(reversed(found))))
-    return OneToOne(tuple(loop.index for loop in loops), function, (index,))
+    return division([each.index for each in loop.loops], [_extent(each) for each in loop.loops], loop.index)
 
 
 def _rewritten(nest: Nest, groups: _Groups, made: _Made) -> list[Step]:
@@ -305,7 +310,10 @@ def _rewritten(nest: Nest, groups: _Groups, made: _Made) -> list[Step]:
     fold = whole.pop()
     body = _with_divisions(Level(tuple(inner), None, tuple(map(moved, levels[-1].after))), fold)
     level = Level(before, For(fold.index, fold.extent, LoopDirection.UP, groups.folds[0].states, body), after)
+    needed = {stream for s in (*before, *inner) for stream in flow.needed(s)}
     for each in reversed(whole):
+        if len(each.loops) > 1 and not needed.isdisjoint(loop.index for loop in each.loops):
+            level = replace(level, before=(_division(each), *level.before))
         level = Level((), For(each.index, each.extent, LoopDirection.UP, (), level), ())
     found = tuple(new_outputs.get(output.array, output) for output in nest.outputs)
     views = [(old, new) for (old, _), new in made.views.items()]
@@ -322,4 +330,4 @@ def _with_divisions(level: Level, fold: _Loop) -> Level:
     needed = {stream for s in (*level.before, *level.after) for stream in flow.needed(s)}
     if len(fold.loops) == 1 or needed.isdisjoint(loop.index for loop in fold.loops):
         return level
-    return replace(level, before=(_division(fold.loops, fold.index), *level.before))
+    return replace(level, before=(_division(fold), *level.before))

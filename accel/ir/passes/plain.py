@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from accel.ir import flow, mentions
 from accel.ir.mentions import loops
-from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, OneToOne, Read, Write
+from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, OneToOne, Read, Remap, Write
 from accel.labelled.scalar import Load
 
 
@@ -31,10 +31,14 @@ def is_plain(nest: Nest) -> bool:
     early = [*nest.body.before, *(s for loop in every[:-1] for s in loop.body.before)]
     if any(isinstance(s, ManyToOne | Write) or _is_checked(s) for s in early):
         return False
-    statements = list(mentions.statements(nest))
-    if any(not isinstance(s, OneToOne | ManyToOne | Read | Write) or s.when is not None for s in statements):
+    inner = [*folds[-1].body.before, *folds[-1].body.after]
+    if any(statement.when is not None for statement in mentions.statements(nest)):
         return False
-    return not any(isinstance(s, Write) for s in (*folds[-1].body.before, *folds[-1].body.after))
+    if any(not isinstance(s, OneToOne | ManyToOne | Read | Write) for s in mentions.statements(nest) if s not in inner):
+        return False
+    return all(
+        isinstance(s, OneToOne | ManyToOne | Read) or (isinstance(s, Remap) and s.segment is None) for s in inner
+    )
 
 
 def _is_checked(statement: LoopBody) -> bool:

@@ -19,6 +19,7 @@ from accel.ir import mentions
 from accel.ir.indices import arguments, extent_of
 from accel.ir.mentions import pruned
 from accel.ir.nodes import For, Level, LoopBody, Nest, OneToOne, Read, Stream
+from accel.ir.passes.digits import digits
 from accel.labelled import scalar
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable
@@ -75,6 +76,8 @@ class _Checks:
     def __init__(self, reads: bool) -> None:
         self._reads = reads
         self._extents: dict[Stream, Extent] = {}
+        self._digits: dict[Stream, Extent] = {}
+        """Of what one loop stands for: each of their indices comes with each other."""
         self._depth = 0
         self._sums: dict[str, _Sum] = {}
         self._rooms: dict[tuple[Linear, tuple[Extent, ...]], int] = {}
@@ -97,11 +100,12 @@ class _Checks:
         if not always or not isinstance(statement, OneToOne) or statement.when is not None:
             yield statement
             return
+        self._divided(statement)
         function, reads = statement.function, dict[Variable, Read]()
         sums = {
             p: self._sums[a.name] for p, a in arguments(statement) if isinstance(a, Stream) and a.name in self._sums
         }
-        indices = {p: a for p, a in arguments(statement) if a in self._extents}
+        indices = {p: a for p, a in arguments(statement) if a in self._extents or a in self._digits}
         kept: list[scalar.Statement] = []
         for each in function.body.statements:
             if isinstance(each, Compute) and (computed := self._computed(each, sums)) is not None:
@@ -129,6 +133,13 @@ class _Checks:
         given = (*statement.arguments, *(read.out for read in reads.values()))
         yield OneToOne(statement.outs, *(pruned(called, given) if reads else (called, given)))
 
+    def _divided(self, statement: OneToOne) -> None:
+        """Notes the digits that a statement finds of a loop's index."""
+        for index in self._extents:
+            if (found := digits(statement, index)) is not None:
+                self._digits.update(zip(found.streams, found.extents, strict=True))
+                self._sums.update({stream.name: _Sum(ZERO, {stream: 1}) for stream in found.streams})
+
     def _is_in_bounds(self, load: Load, sums: Mapping[Variable, _Sum]) -> bool:
         """Whether a load is in bounds if bounds of extents hold, which are noted."""
         if not load.index:
@@ -148,13 +159,14 @@ class _Checks:
         found = number.fixed
         for index, step in number.moving.items():
             if step * sign > 0:
-                found = found.plus(Linear.of(self._extents[index]).plus(ONE, -1).times(step))
+                extent = self._digits.get(index) or self._extents[index]
+                found = found.plus(Linear.of(extent).plus(ONE, -1).times(step))
         return found
 
     def _note(self, room: Linear) -> None:
         """What must not be negative; nothing if it cannot be, since where loops run they have an iteration at least."""
         around = tuple(self._extents.values())
-        least = {extent.variable: max(0, 1 - extent.offset) for extent in around}
+        least = {extent.variable: max(0, 1 - extent.offset) for extent in (*around, *self._digits.values())}
         sure = room.constant + sum(times * least.get(variable, 0) for variable, times in room.terms)
         if sure >= 0 and all(times > 0 for _, times in room.terms):
             return

@@ -26,10 +26,26 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
+from accel.ir.passes.digits import Digits, digits
+from accel.labelled.array import Array
 from accel.labelled.meaning.order import lanes
 from accel.schedule.axes import dependence
 from accel.schedule.legality import straight
+from accel.schedule.rows_read import rows_read, rows_that_may_join
 from accel.support.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What finds the indices of the loops for which one stands.
+
+    joins: what a side finds where the innermost of them counts on beyond its end is what it would find in the next turn of the
+    loop around it, if rows of these arrays are as long as it counts, and lie one behind the other; None if it may be something
+    else.
+    """
+
+    digits: Digits
+    joins: tuple[Array, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +53,17 @@ class Side:
     """What steps need of one of the two loops.
 
     streams: what crosses into the tile, which depends on `loop`, the fold and the loops around alone. statements: what makes
-    it. along_fold: whether memory is read along the fold's loop, rather than along `loop`.
+    it. along_fold: whether memory is read along the fold's loop, rather than along `loop`; by_extents: along either, so the
+    longer rows are better. own, of_fold: the loops for which `loop`, or the fold's, stands, if the side needs their indices.
     """
 
     loop: For
     streams: tuple[Stream, ...]
     statements: tuple[LoopBody, ...]
     along_fold: bool
+    by_extents: bool
+    own: Merged | None
+    of_fold: Merged | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +172,28 @@ def _varies(streams: Sequence[Stream], found: Mapping[str, frozenset[int]], dept
 
 
 def _side(loop: For, streams: tuple[Stream, ...], before: list[LoopBody], indices: set[str], fold: For) -> Side:
-    made = _closure([stream for stream in streams if stream.name not in indices], before)
-    reads = [s.index[-1] for s in made if isinstance(s, Read) and s.index]
-    along_fold = sum(last == fold.index for last in reads) > sum(last == loop.index for last in reads)
-    return Side(loop, streams, tuple(made), along_fold)
+    made = tuple(_closure([stream for stream in streams if stream.name not in indices], before))
+    own, of_fold = (_merged(each, made, streams) for each in (loop, fold))
+    last = [
+        each if found is None else found.digits.streams[-1]
+        for each, found in ((loop.index, own), (fold.index, of_fold))
+    ]
+    rows = rows_read(made, [{loop.index, last[0]}, {fold.index, last[1]}])
+    along_loop, along_fold = (sum(each in row for row in rows) for each in (0, 1))
+    either = along_loop == along_fold > 0 and (own is not None or of_fold is not None)
+    return Side(loop, streams, made, along_fold > along_loop, either, own, of_fold)
+
+
+def _merged(loop: For, statements: Sequence[LoopBody], streams: Sequence[Stream]) -> Merged | None:
+    """The loops for which one stands, if statements divide its index."""
+    found = next((each for statement in statements if (each := digits(statement, loop.index))), None)
+    if found is None:
+        return None
+    others = [statement for statement in statements if statement != found.statement]
+    joins = None
+    if not any(loop.index in flow.needed(statement) for statement in others):
+        joins = rows_that_may_join(others, streams, *found.streams[-2:])
+    return Merged(found, None if joins is None else tuple(joins))
 
 
 def _closure(streams: Iterable[Stream], statements: Sequence[LoopBody]) -> list[LoopBody]:

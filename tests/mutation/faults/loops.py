@@ -8,7 +8,6 @@ _LOWER = ("tests/ir/test_lower.py", "tests/ir/test_failures.py")
 _CLUSTERINGS = "tests/ir/test_clusterings.py"
 _FACTS = "tests/ir/test_facts.py"
 _VERIFY = "tests/ir/test_verify.py"
-_CONTRACTIONS = "tests/ir/test_contractions.py"
 
 FAULTS = (
     Fault(
@@ -20,10 +19,10 @@ FAULTS = (
     ),
     Fault(
         "a position is divided from the wrong end",
-        "ir/passes/contractions.py",
-        "    for loop in reversed(loops[1:]):\n        extent = _extent(loop)\n",
-        "    for loop in loops[1:]:\n        extent = _extent(loop)\n",
-        (f"{_CONTRACTIONS}::test_factors_that_are_made_where_they_are_read",),
+        "ir/passes/digits.py",
+        "for extent in reversed(extents[1:]):",
+        "for extent in extents[1:]:",
+        ("tests/ir/test_digits.py::test_digits_of_positions",),
     ),
     Fault(
         "the longer of two aligned loops is not taken",

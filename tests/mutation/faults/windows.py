@@ -1,5 +1,5 @@
 """Faults of windows, and of folds of what they or short rows come to: which nests fold some, in which order, how what they read
-is loaded, and what is known of bounds."""
+is loaded, and what is known of bounds; of packs of windows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ _CONDITIONS = ("tests/llvm/test_conditions_of_places.py",)
 _NUMBERS = ("tests/llvm/test_outer_folds.py::test_numbers_of_rows_and_columns",)
 
 FAULTS = (
+    Fault(
+        "rows of merged loops join that do not lie one behind the other",
+        "backends/llvm/templates/tile/digit_rows.py",
+        'found = code.emit(f"and i1 {found}, {behind}")',
+        'found = "true"',
+        ("tests/llvm/test_merged_packs.py::test_convolutions",),
+    ),
+    Fault(
+        "the index of a merged loop does not carry",
+        "backends/llvm/templates/tile/digit_rows.py",
+        'carry = code.emit(f"zext i1 {wraps} to i64")',
+        'carry = "0"',
+        ("tests/llvm/test_merged_packs.py::test_convolutions",),
+    ),
     Fault(
         "windows of every step are neighbours",
         "schedule/templates/columns.py",

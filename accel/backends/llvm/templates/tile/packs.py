@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from accel.ast.tree.types import I64, ScalarType
@@ -10,10 +10,11 @@ from accel.backends.llvm.emit.asked import ask_to_write
 from accel.backends.llvm.emit.lanes.transpose import interleaved, shuffled
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.emit.values import Uniform, Value
 from accel.backends.llvm.emit.writer import Writer
 from accel.backends.llvm.machine.processor import LINE
 from accel.backends.llvm.templates.tile.ahead import LINES_AHEAD, ROWS_AHEAD, ask, matrices
+from accel.backends.llvm.templates.tile.digit_rows import DigitRows, Place
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.tile.odd import OddFloats
 from accel.backends.llvm.text.code import memory_type
@@ -87,6 +88,8 @@ class Packing:
         self._batch = self._parameters.batch(layout.tile)
         self._places = self._parameters.pack(Word.PLACES)
         self._start, self._count = self._parameters.get(Word.FIRST), self._parameters.get(Word.COUNT)
+        self._own = DigitRows(self._memory, panel.side.loop, panel.side.own)
+        self._fold = DigitRows(self._memory, layout.tile.fold, panel.side.of_fold)
         self._odd = OddFloats(self.routine, self._writer, layout.plain.allowed if layout.plain else None)
         sizes = [read.array.element.bytes for read in matrices(layout.tile, panel.side)]
         self._line = LINE // max(sizes, default=LINE)
@@ -102,15 +105,28 @@ class Packing:
             here = code.emit(f"getelementptr i8, ptr {self._pack}, i64 {code.emit(f'mul i64 {number}, {self._size}')}")
             valid = routine.least(code.emit(f"sub i64 {self._total}, {begin}"), str(panel.width))
             first = code.emit(f"add i64 {self._first}, {begin}")
-            if panel.side.along_fold:
-                self._along_fold(here, first, valid)
-            else:
-                self._across(here, first, valid)
+            self._panel_at(here, first, valid)
             self._fill(here)
         self._odd.close(self._parameters)
         code.line("ret void")
         self._memory.close()
         return routine
+
+    def _panel_at(self, here: str, first: str, valid: str) -> None:
+        """A panel: along the fold, or across, where memory is read so; where it is read along both, whose rows are longer."""
+        side, routine = self._panel.side, self.routine
+        if not side.by_extents:
+            (self._along_fold if side.along_fold else self._across)(here, first, valid)
+            return
+        words = self._parameters
+        own, fold = self._own.inner or self._total, self._fold.inner or words.get(Word.COUNT)
+        along, across, after = routine.label(), routine.label(), routine.label()
+        routine.branch(routine.code.emit(f"icmp sgt i64 {fold}, {own}"), along, across)
+        for label, pack in ((along, self._along_fold), (across, self._across)):
+            routine.place(label)
+            pack(here, first, valid)
+            routine.jump(after)
+        routine.place(after)
 
     def _fill(self, here: str) -> None:
         """Zeros for lanes without elements, where others have one: a tile takes all of them, and leaves out what they give."""
@@ -124,6 +140,9 @@ class Packing:
 
     def _across(self, here: str, first: str, valid: str) -> None:
         """Element after element, rows or columns in lanes: all of a panel that fills its room, else those that there are."""
+        if self._panel.side.own is not None:
+            self._pieces_across(here, first, valid)
+            return
         if self._panel.width < self._panel.room:
             self._elements(here, first, valid)
             return
@@ -145,29 +164,62 @@ class Packing:
             self._vector(target, first, begin, fold, there)
 
     @contextmanager
-    def _element(self, here: str) -> Iterator[tuple[str, Uniform]]:
-        """Each element of the fold: where in the panel it stands, and its index."""
-        with self.routine.count("0", self._count) as element:
+    def _element(self, here: str) -> Iterator[tuple[str, Place]]:
+        """Each element of the fold: where in the panel it stands, and its place among all."""
+        code = self.routine.code
+        with self._fold.pieces(self._start, self._count) as piece, self.routine.count("0", piece.length) as step:
+            element = code.emit(f"add i64 {piece.begin}, {step}")
             self._ask_behind(here, element, 1)
-            yield self._place(here, element), Uniform(self.routine.code.emit(f"add i64 {self._start}, {element}"), I64)
+            yield self._place(here, element), self._fold.after(piece.first, step)
 
-    def _vector(self, target: str, first: str, begin: str, fold: Uniform, there: str | None) -> None:
+    def _vector(self, target: str, first: str, begin: str, fold: Place, there: str | None) -> None:
         """A vector of rows, or columns, from this one of the panel on, of which so many are there."""
         code, panel, lanes = self.routine.code, self._panel, self._layout.lanes
         begin = code.hidden(begin, "i64")
         index, mask = code.emit(f"add i64 {first}, {begin}"), None
         if there is not None:
             mask = self._writer.first_lanes(code.emit(f"sub i64 {there}, {begin}"))
-        behind = code.emit(f"add i64 {fold.text}, {ROWS_AHEAD}")
+        behind = code.emit(f"add i64 {fold.position}, {ROWS_AHEAD}")
         for column in range(0, min(lanes, panel.width), self._line):
             self._ask(code.emit(f"add i64 {index}, {column}"), behind)
         room = None if panel.room >= lanes else self._writer.first_lanes(str(panel.room))
-        made = self._computed(Progression(index, 1), fold, mask)
-        for stream, offset, value in zip(panel.side.streams, panel.offsets, made, strict=True):
+        self._store(target, begin, {**self._own.along(Place(index, ())), **self._fold.at(fold)}, mask, room)
+
+    def _store(self, target: str, begin: str, made: dict[str, Value], mask: str | None, room: str | None) -> None:
+        """What is made of rows, or columns, where the mask is set, to where the panel has these, as far as there is room."""
+        code, side = self.routine.code, self._panel.side
+        for stream, offset, value in zip(side.streams, self._panel.offsets, self._computed(made, mask), strict=True):
             at = code.emit(f"add i64 {code.emit(f'mul i64 {begin}, {stream.type.bytes}')}, {offset}")
             address = code.emit(f"getelementptr i8, ptr {target}, i64 {at}")
             self._odd.look(stream.type, self._writer.every(value), mask)
             self._memory.store_vector(stream.type, value, address, room)
+
+    def _pieces_across(self, here: str, first: str, valid: str) -> None:
+        """Element after element, of each a vector for every piece of a row that the panel has."""
+        routine, code, panel = self.routine, self.routine.code, self._panel
+        with routine.when(code.emit(f"icmp slt i64 {valid}, {panel.width}")):
+            self._clear(here)
+        count, tables = routine.slot("i64"), [routine.slot("i64", panel.width) for _ in range(2 + self._own.words)]
+        routine.store("i64", "0", count)
+        with self._own.pieces(first, valid) as piece, routine.count("0", piece.length, self._layout.lanes) as step:
+            number = routine.load("i64", count)
+            begin, place = code.emit(f"add i64 {piece.begin}, {step}"), self._own.after(piece.first, step)
+            length = code.emit(f"sub i64 {piece.length}, {step}")
+            for table, value in zip(tables, (begin, length, place.position, *place.digits), strict=True):
+                routine.store("i64", value, routine.offset(table, number))
+            routine.store("i64", code.emit(f"add i64 {number}, 1"), count)
+        pieces = routine.load("i64", count)
+        with self._element(here) as (target, fold), routine.count("0", pieces) as number:
+            begin, length, position, *digits = (routine.load("i64", routine.offset(table, number)) for table in tables)
+            mask = self._writer.first_lanes(length)
+            made = {**self._own.along(Place(position, digits)), **self._fold.at(fold)}
+            self._store(target, begin, made, mask, mask)
+
+    def _clear(self, here: str) -> None:
+        """Zeros in all of a panel."""
+        code = self.routine.code
+        code.declare("void", "llvm.memset.p0.i64", "ptr, i8, i64, i1")
+        code.line(f"call void @llvm.memset.p0.i64(ptr {here}, i8 0, i64 {self._size}, i1 false)")
 
     def _place(self, here: str, element: str) -> str:
         """Where in a panel the element of the fold stands."""
@@ -180,41 +232,70 @@ class Packing:
         """Vectors of elements of some rows, or columns, at once, transposed in registers."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
         side = min(self._panel.room, lanes)
-        last = code.emit(f"sub i64 {valid}, 1")
-        latest = code.emit(f"sub i64 {self._count}, {lanes}")
-        whole = code.emit(f"icmp sge i64 {latest}, 0")
         buffers = [
             routine.slot(f"[{side} x {self._vector_type(stream.type)}]", align=64)
             for stream in self._panel.side.streams
         ]
-        with routine.count("0", self._count, lanes) as position:
-            # The last vector begins earlier rather than end behind the elements.
-            element = code.emit(f"select i1 {whole}, i64 {routine.least(position, latest)}, i64 0")
+        rows = self._rows(first, code.emit(f"sub i64 {valid}, 1"))
+        with self._elements_along() as (element, fold, there):
             self._ask_behind(here, element, lanes)
             with routine.count("0", str(self._panel.width), side) as group:
                 with routine.count("0", str(side)) as row:
-                    # Where there is no such row its place takes the last one's.
-                    there = routine.least(code.emit(f"add i64 {group}, {row}"), last)
-                    self._row(code.emit(f"add i64 {first}, {there}"), element, whole, row, buffers)
+                    self._row(rows(code.emit(f"add i64 {group}, {row}")), fold, there, row, buffers)
                 targets = [self._place(here, code.emit(f"add i64 {element}, {lane}")) for lane in range(lanes)]
                 for stream, offset, buffer in zip(self._panel.side.streams, self._panel.offsets, buffers, strict=True):
                     begin = code.emit(f"add i64 {code.emit(f'mul i64 {group}, {stream.type.bytes}')}, {offset}")
                     self._square(stream.type, buffer, targets, begin)
 
-    def _row(self, index: str, element: str, whole: str, row: str, buffers: Sequence[str]) -> None:
-        """A vector of a row's elements, into the buffers: from `element` on, or all there are."""
+    def _rows(self, first: str, last: str) -> Callable[[str], Place]:
+        """Gives the place of a panel's row, or column, by its number; where there is no such row, that of the last one."""
         routine, code = self.routine, self.routine.code
-        start = code.emit(f"add i64 {self._start}, {element}")
-        self._ask(index, code.emit(f"add i64 {start}, {LINES_AHEAD * self._line}"))
+        if self._panel.side.own is None:
+            return lambda number: Place(code.emit(f"add i64 {first}, {routine.least(number, last)}"), ())
+        tables = [routine.slot("i64", self._panel.room) for _ in range(self._own.words)]
+        with routine.count("0", str(self._panel.room)) as number:
+            place = self._own.place(code.emit(f"add i64 {first}, {routine.least(number, last)}"))
+            for table, value in zip(tables, (place.position, *place.digits), strict=True):
+                routine.store("i64", value, routine.offset(table, number))
+
+        def found(number: str) -> Place:
+            position, *digits = (routine.load("i64", routine.offset(table, number)) for table in tables)
+            return Place(position, digits)
+
+        return found
+
+    @contextmanager
+    def _elements_along(self) -> Iterator[tuple[str, Place, str]]:
+        """Vectors of the fold's elements: the first one, its place among all, and how many are there, if less than all lanes.
+
+        What lies behind these in a vector is written, too, but to where the elements that follow go later.
+        """
+        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
+        if self._panel.side.of_fold is not None:
+            with self._fold.pieces(self._start, self._count) as piece, routine.count("0", piece.length, lanes) as step:
+                there = code.emit(f"sub i64 {piece.length}, {step}")
+                yield code.emit(f"add i64 {piece.begin}, {step}"), self._fold.after(piece.first, step), there
+            return
+        latest = code.emit(f"sub i64 {self._count}, {lanes}")
+        whole = code.emit(f"icmp sge i64 {latest}, 0")
+        with routine.count("0", self._count, lanes) as position:
+            # The last vector begins earlier rather than end behind the elements.
+            element = code.emit(f"select i1 {whole}, i64 {routine.least(position, latest)}, i64 0")
+            yield element, Place(code.emit(f"add i64 {self._start}, {element}"), ()), self._count
+
+    def _row(self, row: Place, fold: Place, there: str, number: str, buffers: Sequence[str]) -> None:
+        """A vector of a row's elements, into the buffers: from a place on, all lanes, or as many as are there."""
+        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
+        self._ask(row.position, code.emit(f"add i64 {fold.position}, {LINES_AHEAD * self._line}"))
         every, part, after = routine.label(), routine.label(), routine.label()
-        routine.branch(whole, every, part)
-        for label, count in ((every, None), (part, self._count)):
+        routine.branch(code.emit(f"icmp sge i64 {there}, {lanes}"), every, part)
+        for label, count in ((every, None), (part, there)):
             routine.place(label)
             mask = None if count is None else self._writer.first_lanes(count)
-            made = self._computed(Uniform(index, I64), Progression(start, 1), mask)
+            made = self._computed({**self._own.at(row), **self._fold.along(fold)}, mask)
             for stream, buffer, value in zip(self._panel.side.streams, buffers, made, strict=True):
                 type_ = self._vector_type(stream.type)
-                address = code.emit(f"getelementptr {type_}, ptr {buffer}, i64 {row}")
+                address = code.emit(f"getelementptr {type_}, ptr {buffer}, i64 {number}")
                 vector = self._writer.every(value)
                 self._odd.look(stream.type, vector, mask)
                 routine.store(type_, vector, address)
@@ -261,14 +342,15 @@ class Packing:
         here: dict[str, Value] = {side.loop.index.name: Uniform(index, I64), tile.fold.index.name: Uniform(fold, I64)}
         ask(self._memory, tile, side, {**self._batch, **here})
 
-    def _computed(self, index: Value, fold: Value, mask: str | None) -> list[Value]:
-        """The side's streams where its loop's index is `index` and the fold's is `fold`."""
+    def _computed(self, indices: dict[str, Value], mask: str | None) -> list[Value]:
+        """The side's streams where its loop and the fold's, and those for which they stand, have these indices."""
         side = self._panel.side
-        made = {**self._batch, side.loop.index.name: index, self._layout.tile.fold.index.name: fold}
-        streams = Streams(self._memory, made)
+        streams = Streams(self._memory, {**self._batch, **indices})
         statements = Statements(self._writer, self._memory, streams, no_step)
+        known = [each.digits.statement for each in (side.own, side.of_fold) if each is not None]
         for statement in side.statements:
-            statements.masked(statement, mask)
+            if statement not in known:
+                statements.masked(statement, mask)
         return streams.values(side.streams)
 
 

@@ -161,10 +161,12 @@ class _Side:
 def _other_templates(found: TiledNest, upright: _Side, turned: _Side) -> Iterator[Way]:
     """Of a single column, and of few rows whose columns are adjacent in memory, a tile would waste most of what it computes;
     unless it packs nothing."""
-    arrays = [Adjacent(array) for array in found.single.layouts]
-    once = every(AtMost(Extent.COLUMNS, 1), *arrays)
-    yield Way(Code.COLUMN, None, once, _more_than(turned.few))
-    if not upright.layout.tile.columns.along_fold:
+    rows, columns = upright.layout.tile.rows, upright.layout.tile.columns
+    if rows.own is None:
+        arrays = [Adjacent(array) for array in found.single.layouts]
+        once = every(AtMost(Extent.COLUMNS, 1), *arrays)
+        yield Way(Code.COLUMN, None, once, _more_than(turned.few))
+    if columns.own is None and not columns.along_fold:
         few = every(AtMost(Extent.ROWS, ROWS_ONE_BY_ONE), AtMost(upright.layout.lanes, Extent.COLUMNS))
         yield Way(Code.OTHERS, None, ALWAYS, every(few, _more_than(upright.few)))
 
@@ -299,10 +301,11 @@ def _more_than(elements: int) -> Condition:
 
 
 def _reads_in_place(tile: Tile) -> bool:
-    """Whether both sides only read arrays and compute, and folds are in an order."""
+    """Whether both sides only read arrays and compute, and folds are in an order; and no side divides the index of its loop,
+    which packs do once for a row."""
     sides = (*tile.rows.statements, *tile.columns.statements)
     plain = all(isinstance(statement, Read | OneToOne) for statement in sides)
-    return plain and tile.order_lanes > 1
+    return plain and tile.order_lanes > 1 and tile.rows.own is None and tile.columns.own is None
 
 
 def _are_matrices(tile: Tile) -> bool:
