@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from accel.backends.protocol import HostArray
 
 Form: TypeAlias = Union[ScalarType, ComplexType, tuple["Form", ...]]
-"""A number's array, or a tuple of such forms."""
+"""A number's array, or a tuple of such forms, of the class that the user's tuples are of."""
 
 
 @dataclass(frozen=True, slots=True)

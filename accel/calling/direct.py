@@ -1,7 +1,7 @@
 """What compiled code is given in place of Python's steps: the form of arguments of some kinds, and of their results.
 
-A program's machine code reads plain arrays of numbers, complex numbers and tuples of these by itself (`Direct.function`), and
-makes the results. Structured arrays, named tuples and byte-swapped arrays have no such form.
+A program's machine code reads plain arrays of numbers, complex numbers and tuples of these, named or not, by itself
+(`Direct.function`), and makes the results. Structured arrays and byte-swapped arrays have no such form.
 """
 
 from __future__ import annotations
@@ -63,23 +63,25 @@ def _form_of_kind(kind: Kind) -> Form | None:
             return element if element is not None and element.dtype == dtype else None
         case (tuple(), *_):
             return _all([_form_of_kind(item) for item in kind if isinstance(item, tuple)])
+        case (type() as named, tuple() as inner):
+            return _all([_form_of_kind(item) for item in inner], named)
         case _:
             return None
 
 
 def _form_of_results(form: Nested[ArrayType]) -> Form | None:
-    """The form of results; None if there are named tuples or structured arrays among them."""
+    """The form of results; None if there are structured arrays among them."""
     if isinstance(form, ArrayType):
         return _form_of_elements(form.element)
-    return _all([_form_of_results(part) for part in form]) if type(form) is tuple else None
+    return _all([_form_of_results(part) for part in form], type(form))
 
 
 def _form_of_elements(element: ElementType) -> Form | None:
     match element:
         case ScalarType() | ComplexType():
             return element
-        case RecordType():
-            return None
+        case RecordType(items, record):
+            return _all([_form_of_elements(item) for item in items], record) if isinstance(record, type) else None
         case TupleType(items):
             return _all([_form_of_elements(item) for item in items])
         case MaybeType(value):
@@ -88,14 +90,16 @@ def _form_of_elements(element: ElementType) -> Form | None:
             assert_never(element)
 
 
-def _all(forms: Sequence[Form | None]) -> Form | None:
-    """All of them as a tuple; None if one is not known."""
-    known = tuple([form for form in forms if form is not None])
-    return known if len(known) == len(forms) else None
+def _all(forms: Sequence[Form | None], class_: type[tuple[object, ...]] = tuple) -> Form | None:
+    """All of them as a tuple of that class; None if one is not known."""
+    known = [form for form in forms if form is not None]
+    if len(known) < len(forms):
+        return None
+    return tuple.__new__(class_, known)  # type: ignore[return-value]  # forms, of which its class says nothing
 
 
 def _is_flat(form: Form) -> bool:
     """Whether the user gets one array, or a tuple of several."""
     if isinstance(form, tuple):
-        return len(form) > 1 and all(isinstance(part, ScalarType) for part in form)
+        return type(form) is tuple and len(form) > 1 and all(isinstance(part, ScalarType) for part in form)
     return isinstance(form, ScalarType)

@@ -109,8 +109,18 @@ def test_elsewhere_in_memory(counted: list[int]) -> None:
 
 
 class Both(NamedTuple):
+    left: Any  # an array, or what is no array, or several
+    right: Any
+
+
+class Others(NamedTuple):
     left: Array
     right: Array
+
+
+class Within(NamedTuple):
+    pair: Both
+    rest: tuple[Array, ...]
 
 
 def test_nested_arguments_and_results(counted: list[int]) -> None:
@@ -137,6 +147,40 @@ def test_nested_arguments_and_results(counted: list[int]) -> None:
         for _ in range(3):
             same_bits(function(*arguments), first)
         assert len(counted) == before, arguments
+
+
+def test_named_tuples(counted: list[int]) -> None:
+    """They come back as they went in, by the short way; another class with the same fields is another kind of argument."""
+    xs, ys, zs = RANDOM.random(50), RANDOM.integers(0, 9, 50), numbers(np.complex64, 50)
+    same: Any = untyped.runN(lambda ps: ps)
+    cases: list[tuple[Any, tuple[object, ...], object]] = [  # Any: functions of all types
+        (same, (Both(xs, ys),), Both(xs, ys)),
+        (same, (Others(xs, ys),), Others(xs, ys)),
+        (same, (Both(zs, xs),), Both(zs, xs)),
+        (same, (Within(Both(xs, zs), (ys,)),), Within(Both(xs, zs), (ys,))),
+        (same, ((Both(xs, ys), zs),), (Both(xs, ys), zs)),
+        (untyped.runN(lambda ps, qs: Both(qs, (ps, qs))), (Both(xs, ys), zs), Both(zs, (Both(xs, ys), zs))),
+        (untyped.runN(lambda ps: A.map(lambda p: A.lift(p[1], p[0]), ps)), (Both(xs, ys),), (ys, xs)),
+        (untyped.runN(lambda ps: A.map(lambda p: p[0] + p[1], ps)), (Both(xs, xs),), xs + xs),
+    ]  # fmt: skip
+    for _ in range(2):
+        for function, arguments, wanted in cases:
+            same_bits(function(*arguments), wanted)
+    before = len(counted)
+    for function, arguments, wanted in 2 * cases:
+        same_bits(function(*arguments), wanted)
+    assert len(counted) == before
+    for _ in range(4):
+        same_bits(same((xs, ys)), (xs, ys))
+        same_bits(same(Both(xs, ys)), Both(xs, ys))
+        same_bits(same(np.zeros(3)), np.zeros(3))
+        for wrong in (Both(xs, ys[:3]), Both(xs, None), None):
+            with pytest.raises(A.AccelError, match=r"test_forms\.py"):
+                same(wrong)
+    there = same(A.put(Both(xs, ys), backend="llvm"))
+    for _ in range(3):
+        again = same(Both(*[A.put(each, backend="llvm") for each in (xs, ys)]))
+        assert type(again) is type(there)
 
 
 def test_constants() -> None:
@@ -204,12 +248,16 @@ def test_nothing_is_kept() -> None:
     late = numbers(np.complex64, 5)[:3]
     for _ in range(4):
         swap((xs, zs))
-    counts = [sys.getrefcount(each) for each in (xs, zs, late, zs.dtype, xs.dtype, np.dtype(np.float32))]
+    same: Any = untyped.runN(lambda ps: ps)
+    for _ in range(4):
+        same(Both(xs, zs))
+    held = (xs, zs, late, zs.dtype, xs.dtype, np.dtype(np.float32), Both)
+    counts = [sys.getrefcount(each) for each in held]
     for _ in range(100):
-        swap((xs, zs))
+        swap((xs, zs)), same(Both(xs, zs))
         with pytest.raises(A.AccelError):
             swap((xs, late))
-    assert [sys.getrefcount(each) for each in (xs, zs, late, zs.dtype, xs.dtype, np.dtype(np.float32))] == counts
+    assert [sys.getrefcount(each) for each in held] == counts
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])

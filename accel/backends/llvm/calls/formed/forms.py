@@ -51,7 +51,7 @@ class Formed:
         if self.copied != VIEWS:
             constants = [with_rows(array) if array.size <= self.copied else array for array in constants]
         call = self.make(code.nothing, constants)
-        return code.formed(otherwise, call, _table(self.forms, self.copied, self.threads))
+        return code.formed(otherwise, call, self.forms, _table(self.forms, self.copied, self.threads))
 
 
 def formed(make: Function, forms: Forms, threads: int, *, views: bool) -> Function | None:
@@ -67,24 +67,25 @@ def formed(make: Function, forms: Forms, threads: int, *, views: bool) -> Functi
 
 def _table(forms: Forms, copied: int, threads: int) -> bytes:
     """What `forms_text.py` says."""
-    taken: list[tuple[int, int, int, int]] = []
+    taken: list[tuple[int, int, int, int, int]] = []
     for place, form in enumerate(forms.arguments):
         taken += _outermost_first(form, -1, place, len(taken))
     made = list(_innermost_first(forms.result))
     results = _arrays(forms.result)
-    alone = [(LEAF, 0)] * results
-    flat = made == alone or (results > 1 and made == [*alone, (TUPLE, results)])
+    alone = [(LEAF, 0, 0)] * results
+    flat = made == alone or (results > 1 and made == [*alone, (TUPLE, results, id(tuple))])
     head = [len(forms.arguments), len(taken), copied, threads, results, 0 if flat else len(made)]
     words = [*head, *(word for part in taken for word in part), *(word for part in made for word in part)]
     return struct.pack(f"{len(words)}q", *words)
 
 
-def _outermost_first(form: Form, inside: int, place: int, number: int) -> Iterator[tuple[int, int, int, int]]:
-    """The parts of a form, which itself has this number: their kinds, where they lie, and how many items they have."""
+def _outermost_first(form: Form, inside: int, place: int, number: int) -> Iterator[tuple[int, int, int, int, int]]:
+    """The parts of a form, which itself has this number: their kinds, where they lie, how many items they have, and the address
+    of their class."""
     if not isinstance(form, tuple):
-        yield _kind(form), inside, place, 0
+        yield _kind(form), inside, place, 0, 0
         return
-    yield TUPLE, inside, place, len(form)
+    yield TUPLE, inside, place, len(form), id(type(form))
     inner = number + 1
     for at, item in enumerate(form):
         for part in _outermost_first(item, number, at, inner):
@@ -92,14 +93,14 @@ def _outermost_first(form: Form, inside: int, place: int, number: int) -> Iterat
             inner += 1
 
 
-def _innermost_first(form: Form) -> Iterator[tuple[int, int]]:
-    """The parts of a form: their kinds, and how many items they have."""
+def _innermost_first(form: Form) -> Iterator[tuple[int, int, int]]:
+    """The parts of a form: their kinds, how many items they have, and the address of their class."""
     if not isinstance(form, tuple):
-        yield _kind(form), 0
+        yield _kind(form), 0, 0
         return
     for item in form:
         yield from _innermost_first(item)
-    yield TUPLE, len(form)
+    yield TUPLE, len(form), id(type(form))
 
 
 def _kind(element: ScalarType | ComplexType) -> int:
@@ -143,10 +144,10 @@ class _Code:
         """Stands behind calls that the function of a form makes."""
 
     def formed(
-        self, otherwise: Callable[..., object], call: Callable[..., object], table: bytes
+        self, otherwise: Callable[..., object], call: Callable[..., object], forms: Forms, table: bytes
     ) -> Callable[..., object]:
-        """The function."""
-        held = (otherwise, call, table, self._library)
+        """The function. It holds the forms, of whose classes the table has the addresses."""
+        held = (otherwise, call, table, self._library, forms)
         found: Callable[..., object] = python_function("call", self._library.addresses["accel_python_formed"], held)
         return found
 

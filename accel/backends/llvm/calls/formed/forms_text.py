@@ -25,15 +25,18 @@ are copied, or -1 for views of all; how many threads join halves; how many array
 results are made, 0 if they are what the call gives."""
 
 HEAD = 6
-"""How many words these are. Behind them are four words for each part of the arguments, outermost parts first: its kind; in
-which part it lies, or -1; its place there; and how many items it has, if it is a tuple. Then two for each part of the results,
-innermost parts first: its kind, and how many items it has."""
+"""How many words these are. Behind them are five words for each part of the arguments, outermost parts first: its kind; in
+which part it lies, or -1; its place there; and if it is a tuple, how many items it has, and its class. Then three for each part
+of the results, innermost parts first: its kind, how many items it has, and its class."""
+
+WORDS_TAKEN, WORDS_MADE = 5, 3
+"""So many words."""
 
 EXPORTS = ("accel_python_formed", "accel_python_nothing")
 
 IMPORTS = (
     "Py_IncRef", "Py_DecRef", "PyErr_Clear", "PyErr_Occurred", "PyTuple_New", "PyTuple_GetItem", "PyTuple_SetItem",
-    "PyTuple_Size", "PyBytes_AsString", "PyObject_Vectorcall",
+    "PyTuple_Size", "PyType_GenericAlloc", "PyBytes_AsString", "PyObject_Vectorcall",
 )  # fmt: skip
 """What the text uses of Python's C interface, beside the types' addresses, `@array_type` and `@tuple_type`."""
 
@@ -58,6 +61,7 @@ declare ptr @PyTuple_New(i64)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare i64 @PyTuple_Size(ptr)
+declare ptr @PyType_GenericAlloc(ptr, i64)
 declare ptr @PyBytes_AsString(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
@@ -88,7 +92,7 @@ head:
   %more = icmp slt i64 %k, %number
   br i1 %more, label %part, label %yes
 part:
-  %words = mul i64 %k, 4
+  %words = mul i64 %k, {WORDS_TAKEN}
   %word = add i64 %words, {HEAD}
   %kindp = getelementptr i64, ptr %table, i64 %word
   %kind = load i64, ptr %kindp
@@ -121,7 +125,9 @@ one:
   br label %next
 several:
   %type = call ptr @type(ptr %x)
-  %is_tuple = icmp eq ptr %type, @tuple_type
+  %classp = getelementptr i64, ptr %kindp, i64 4
+  %class = load ptr, ptr %classp
+  %is_tuple = icmp eq ptr %type, %class
   br i1 %is_tuple, label %count, label %no
 count:
   %its = call i64 @PyTuple_Size(ptr %x)
@@ -165,7 +171,7 @@ entry:
   %number = load i64, ptr %numberp
   %partsp = getelementptr i64, ptr %table, i64 {PARTS}
   %parts = load i64, ptr %partsp
-  %words = mul i64 %parts, 4
+  %words = mul i64 %parts, {WORDS_TAKEN}
   %word = add i64 %words, {HEAD}
   %steps = getelementptr i64, ptr %table, i64 %word
   %threadsp = getelementptr i64, ptr %table, i64 {ON_THREADS}
@@ -178,8 +184,8 @@ head:
   %more = icmp slt i64 %k, %number
   br i1 %more, label %part, label %done
 part:
-  %twice = mul i64 %k, 2
-  %kindp = getelementptr i64, ptr %steps, i64 %twice
+  %before = mul i64 %k, {WORDS_MADE}
+  %kindp = getelementptr i64, ptr %steps, i64 %before
   %kind = load i64, ptr %kindp
   %itemsp = getelementptr i64, ptr %kindp, i64 1
   %items = load i64, ptr %itemsp
@@ -187,12 +193,23 @@ part:
   %several = icmp eq i64 %kind, {TUPLE}
   br i1 %several, label %tuple, label %array
 tuple:
-  %made = call ptr @PyTuple_New(i64 %items)
+  %classp = getelementptr i64, ptr %kindp, i64 2
+  %class = load ptr, ptr %classp
+  %unnamed = icmp eq ptr %class, @tuple_type
+  br i1 %unnamed, label %new, label %named
+new:
+  %made1 = call ptr @PyTuple_New(i64 %items)
+  br label %filling
+named:
+  %made2 = call ptr @PyType_GenericAlloc(ptr %class, i64 %items)
+  br label %filling
+filling:
+  %made = phi ptr [%made1, %new], [%made2, %named]
   %none = icmp eq ptr %made, null
   %below = sub i64 %depth, %items
   br i1 %none, label %failed, label %fill
 fill:
-  %j = phi i64 [0, %tuple], [%j1, %move]
+  %j = phi i64 [0, %filling], [%j1, %move]
   %rest = icmp slt i64 %j, %items
   br i1 %rest, label %move, label %filled
 move:
