@@ -207,21 +207,21 @@ def check(given: Given) -> None:
 def using(**given: Unpack[Given]) -> _GeneratorContextManager[Settings]:
     """Settings for a block: `with using(backend="opencl"): ...`. Raises `AccelValueError` on an unknown name or value.
 
-    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0 for
-    as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least of, by
-    name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
-    (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
-    producers are recomputed by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
-    [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
-    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). products: how sums of floats add
-    products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. contract: `False` says
-    `rounded`, too. deterministic: every run is, whatever is said here. rearrange: which of several
-    ways to run a loop is taken, the one that suits its extents (`model`), or the one that was fastest when the first arguments
-    of that size came (`measure`): docs/schedule/measuring.md. checks: what is checked beside shapes:
-    indices (`bounds`), or for debugging `all`, so that also the first combinator that makes a NaN of operands without one is
-    an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that `permuteUnique`
-    is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow. `none` is as
-    `bounds`: memory outside of an array is never read or written.
+    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0
+    for as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least
+    of, by name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024
+    each (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
+    producers are recomputed by their readers; `stencils`, by those that load them by index; `gathers`, only for the
+    elements of a gather; `False`, never; `published`, [vB24]'s free rule for gathers. formulation: of the integer linear
+    program, for comparison: ours (`accel`), that of [vB24] (`published`), or that of [Rob] (`robinson`, for programs
+    without gathers). products: how sums of floats add products: in one rounding (`fused`), or rounded first as all else
+    (`rounded`): docs/order.md. contract: `False` says `rounded`, too. deterministic: every run is, whatever is said here.
+    rearrange: which of several ways to run a loop is taken, the one that suits its extents (`model`), or the one that was
+    fastest when the first arguments of that size came (`measure`): docs/schedule/measuring.md. checks: what is checked
+    beside shapes: indices (`bounds`), or for debugging `all`, so that also the first combinator that makes a NaN of
+    operands without one is an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that
+    `permuteUnique` is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow.
+    `none` is as `bounds`: memory outside of an array is never read or written.
 
     >>> with A.using(backend='interpreter'):
     ...     A.run(A.sum(A.use(np.arange(4))))

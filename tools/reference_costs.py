@@ -41,8 +41,8 @@ takes as many passes as keys have bytes, or n log n steps ([sorting.md](sorting.
 steps for each element. `AccelTypeError` for elements without an order; `AccelValueError` or `AccelIndexError` for
 more elements than there are.""",
     "Stencils": """One loop that reads each element once from memory, and fuses with what is made of its results; its
-inside has neither tests nor checks. What it reads is stored first, unless that is cheap and `duplicate=True` lets each
-neighbour be computed again ([ast.md](ast.md#stencils)). `AccelTypeError` for neighbours whose offsets are no
+inside has neither tests nor checks. A cheap map that it reads is computed at each neighbour; what is
+more work is stored first ([ast.md](ast.md#stencils)). `AccelTypeError` for neighbours whose offsets are no
 numbers, or too few of them; the boundary's function may break what a map's may.""",
     "Linear algebra": """Products are folds of maps, and run in tiles: n · m · k multiplications and additions, each
 operand read about once from memory ([llvm.md](llvm.md)). `AccelShapeError` for extents that do not agree,

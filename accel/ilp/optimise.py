@@ -121,7 +121,7 @@ def models(problem: Problem, options: Options) -> Iterator[tuple[Labels, Model]]
 
 
 def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, recomputing: bool) -> Analysis:
-    facts = analyse(graph, duplicate, candidates(graph, weights) if recomputing else None)
+    facts = analyse(graph, duplicate, candidates(graph, weights, duplicate) if recomputing else None)
     if recomputing and not all(is_worth_solving(facts, part) for part in facts.parts):
         return analyse(graph, duplicate)
     return facts

@@ -23,6 +23,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import DEFAULT, Options
 from accel.ilp.problem.price import Prices
 from accel.ilp.solvers.protocol import SolverError
+from accel.ilp.stencils import with_taken_in
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
 from accel.ilp.strategies.found import Found
@@ -130,16 +131,26 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
 
     Raises `AccelValueError` if the formulation that `options` ask for cannot express `graph`.
     """
-    weights = Weights(graph, options.extents)
-    prices = Prices(graph, options.what_costs, weights)
+    prices = Prices(graph, options.what_costs, Weights(graph, options.extents))
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
     demand(options.formulation, graph)
+    stored = replace(options, duplicate="gathers") if options.duplicate == "stencils" else options
+    answer, trouble = _optimum(graph, stored)
+    if trouble:
+        _warn(f"The solver {options.solver!r}", trouble)
+    return with_taken_in(graph, options, answer, lambda changed: _optimum(changed, stored)[0])
+
+
+def _optimum(graph: Graph, options: Options) -> tuple[Answer, str]:
+    """The answer of the strategy `ilp`, and why it is not proved, if that is the solver's fault."""
+    assert options.model is not None
+    weights = Weights(graph, options.extents)
+    prices = Prices(graph, options.what_costs, weights)
     problem = asked(graph, options.model, weights, options)
     facts = problem.facts
     if facts is None:
-        return _by_heuristics(graph, prices, options, _BESIDE_GREEDY)
-    solver = f"The solver {options.solver!r}"
+        return _by_heuristics(graph, prices, options, _BESIDE_GREEDY), ""
     try:
         if facts.candidates.reads:
             plain = with_greedy(study(graph, options.model, weights, "gathers"), "gathers")
@@ -148,18 +159,17 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
             problem = with_greedy(problem, options.duplicate)
         found = optimise(problem, facts, options)
     except SolverError as error:  # whatever a solver does wrong, the program still runs
-        _warn(solver, str(error))
-        return replace(_by_heuristics(graph, prices, options, QUICK[1:]), finished=False)
+        return replace(_by_heuristics(graph, prices, options, QUICK[1:]), finished=False), str(error)
     finished = found.proved or not (found.trouble or found.late)
     name = None if found.strategy == "greedy" else options.solver
     answer = Answer(
         found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.recomputed
     )
     answer = _no_dearer(answer, graph, prices, options, QUICK)
-    if not answer.finished:
-        trouble = f"{found.trouble};" if found.trouble else f"after {options.time_limit} s"
-        _warn(solver, f"{trouble} the cost is {answer.cost}{_at_least(answer.bound)}")
-    return answer
+    if answer.finished:
+        return answer, ""
+    reason = f"{found.trouble};" if found.trouble else f"after {options.time_limit} s"
+    return answer, f"{reason} the cost is {answer.cost}{_at_least(answer.bound)}"
 
 
 def _warn(who: str, trouble: str) -> None:
@@ -185,7 +195,7 @@ def _plan(program: Program, options: Options) -> tuple[Plan, bool]:
             continue
         plans = tuple((label, (done[id(programs[0])], done[id(programs[1])])) for label, programs in inner if programs)
         start = time.perf_counter()
-        answer = plan_graph(build(current, options.duplicate is True), options)
+        answer = plan_graph(build(current, options.recomputes), options)
         finished = finished and answer.finished
         done[id(current)] = _described(answer, plans, options, time.perf_counter() - start)
     return done[id(program)], finished

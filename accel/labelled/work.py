@@ -31,7 +31,10 @@ class Work:
 
 
 OPERATIONS = Work(elementary=8)
-"""What a plan counts as recomputed: an elementary function is a polynomial of some ten to twenty additions and products."""
+"""By which something is light: an elementary function is a polynomial of some ten to twenty additions and products."""
+
+RECOMPUTED = Work(elementary=8, division=8)
+"""What a plan counts as recomputed, at each place where a loop reads it."""
 
 SIZE = Work(elementary=10)
 """How long the code of a loop gets, for `passes/limit.py`: compiling takes time quadratic in it."""

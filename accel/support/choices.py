@@ -22,7 +22,7 @@ CostName: TypeAlias = Literal[
 ]  # fmt: skip
 SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
 Sizes: TypeAlias = Literal["nominal", "actual"]
-Duplicate: TypeAlias = bool | Literal["gathers", "published"]
+Duplicate: TypeAlias = bool | Literal["stencils", "gathers", "published"]
 FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 Rounding: TypeAlias = Literal["fused", "rounded"]
 """How sums of floats add products: in one rounding, or rounded first."""
@@ -32,15 +32,18 @@ Rearrange: TypeAlias = Literal["model", "measure"]
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
-DUPLICATE: Duplicate = "gathers"
+DUPLICATE: Duplicate = "stencils"
 """The default of `duplicate`."""
+
+RECOMPUTED_BY_READERS: frozenset[Duplicate] = frozenset({True, "stencils"})
+"""The values of `duplicate` with which readers may recompute what they read."""
 
 CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
     {
         "strategy": STRATEGIES,
         "solver": get_args(SolverName),
         "sizes": get_args(Sizes),
-        "duplicate": (True, False, "gathers", "published"),
+        "duplicate": (True, False, "stencils", "gathers", "published"),
         "formulation": get_args(FormulationName),
         "products": get_args(Rounding),
         "rearrange": get_args(Rearrange),

@@ -42,7 +42,7 @@ Device: TypeAlias = Literal["opencl", "gpu"]
 THREADS = (2, 1, 3)
 """How many threads run the first, second and third way on small data, where threads make no difference."""
 
-RECOMPUTED: tuple[Duplicate, ...] = (True, "gathers", True, False)
+RECOMPUTED: tuple[Duplicate, ...] = (True, "stencils", "gathers", True, "stencils", False)
 """Which work may be recomputed, in turn: more often anything than nothing."""
 
 

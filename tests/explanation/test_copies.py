@@ -49,7 +49,7 @@ def summary(program: object, copied: Recomputed) -> Summary:
     result = apply_to_arrays(program, [A.Acc(node, (None,))], here())
     assert isinstance(result, A.Acc)
     labelled = build([result.node], [node]).program
-    options = Options(duplicate="gathers")
+    options = Options(duplicate=True)
     graph = recompute(build_graph(labelled), (copied,)).graph
     asked = replace(plan(labelled, options), clustering=plan_graph(graph, options).clustering, recomputed=(copied,))
     found = realised(labelled, asked, options)

@@ -102,11 +102,11 @@ def _found(best: _Best | None) -> _Best:
 
 
 def brute_with_recomputations(
-    graph: Graph, model: CostModel, weights: Weights
+    graph: Graph, model: CostModel, weights: Weights, duplicate: Duplicate = True
 ) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
-    """The least cost under `duplicate=True`, with reads by index as far as recomputation changes them, and the fewest pairs."""
+    """The least cost where readers may recompute, with reads by index as far as that changes them, and the fewest pairs."""
     best: tuple[_Cost, tuple[Pair, ...]] | None = None
-    found = candidates(graph, weights)
+    found = candidates(graph, weights, duplicate)
     for count in range(len(found.pairs) + 1):
         for chosen in combinations(found.pairs, count):
             recomputed = [Recomputed((maker,), (reader,)) for maker, reader in chosen]
@@ -115,7 +115,7 @@ def brute_with_recomputations(
                 continue  # nobody is there to compute anything
             makers = frozenset(changed.new(maker) for maker, _ in chosen)
             own = Weights(changed.graph, weights.sizes)
-            without_loads = _brute(changed.graph, model, own, True, _Recomputed(changed, makers))
+            without_loads = _brute(changed.graph, model, own, duplicate, _Recomputed(changed, makers))
             if without_loads is None:
                 continue  # together they are too much work for their reader
             more = moved(found, chosen, model.levels, weights)

@@ -267,7 +267,7 @@ def test_a_part_that_fails_loses_nothing_of_the_others(monkeypatch: pytest.Monke
         monkeypatch.setattr(optimise, "find", lambda name, calls=calls: Failing(calls))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            answer = search(graph, Options(cost="reads_writes"))
+            answer = search(graph, Options(cost="reads_writes", duplicate="gathers"))
         answers.append((answer.strategy, answer.proved, len(caught)))
     assert set(answers) == {("greedy", False, 1), ("ilp and greedy", False, 1), ("ilp", True, 0)}
 

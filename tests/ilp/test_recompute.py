@@ -53,7 +53,7 @@ def agree(seed: int, operations: int, name: CostName, solvers: Sequence[str] = (
     """One graph under one cost model: whether something is recomputed; None if there is nothing that may be, or too much."""
     graph = draw(seed, operations, nested=seed % 4 == 3, cheap=True)
     small = contraction(graph, MODELS[name])
-    if not 0 < len(candidates(small, Weights(small, {})).pairs) <= MOST:
+    if not 0 < len(candidates(small, Weights(small, {}), True).pairs) <= MOST:
         return None
     best, pairs = brute_with_recomputations(small, MODELS[name], Weights(small, {}))
     for solver in solvers:
@@ -243,8 +243,8 @@ def test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_chec
     s.generate("out", "n", index="ys", result=True)
     graph = s.finish()
     unsure = replace(graph, edges=tuple(replace(edge, inside=False) for edge in graph.edges))
-    assert candidates(graph, Weights(graph, {})).pairs == ((0, 1),)
-    assert candidates(unsure, Weights(unsure, {})).pairs == ()
+    assert candidates(graph, Weights(graph, {}), True).pairs == ((0, 1),)
+    assert candidates(unsure, Weights(unsure, {}), True).pairs == ()
 
 
 @pytest.mark.parametrize(("sites", "found"), [(1, ((1, 2),)), (3, ())])
@@ -258,7 +258,7 @@ def test_what_loads_several_elements_is_not_computed_at_several_points(sites: in
     of = {"xs": sites, "first": 3}
     edges = [replace(edge, sites=of[name], passes=1) for edge, name in zip(graph.edges, of, strict=True)]
     graph = replace(graph, edges=tuple(edges))
-    assert candidates(graph, Weights(graph, {})).pairs == found
+    assert candidates(graph, Weights(graph, {}), True).pairs == found
 
 
 @pytest.mark.parametrize("seed", [29, 40, 59])

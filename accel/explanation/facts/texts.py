@@ -36,7 +36,7 @@ def texts(
     of_nodes = ast_text(tuple(nodes))
 
     def graph() -> Graph:
-        return build_graph(program, options.duplicate is True)
+        return build_graph(program, options.recomputes)
 
     return Lazy(
         {

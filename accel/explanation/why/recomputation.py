@@ -14,6 +14,7 @@ from accel.ilp.problem.options import Options
 from accel.ilp.recompute.candidates import Obstacle, Obstacles, counts_traffic
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
+from accel.labelled.operations import Role
 
 _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
     {
@@ -36,13 +37,13 @@ class NotRecomputed:
     """The reasons of one program, in which what pays is recomputed."""
 
     def __init__(self, graph: Graph, plan: Plan, options: Options, bindings: Mapping[Label, Binding]) -> None:
-        self._strategy, self._bindings = plan.strategy, bindings
+        self._strategy, self._duplicate, self._bindings = plan.strategy, options.duplicate, bindings
         self._recomputed = {label for each in plan.recomputations for label in (*each.made, each.original)}
         model = options.model
-        asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
+        asked = options.recomputes and options.strategy == "ilp" and options.formulation == "accel"
         self._obstacles: Obstacles | None = None
         if asked and model is not None and counts_traffic(model.levels):
-            self._obstacles = Obstacles(graph, Weights(graph, options.extents))
+            self._obstacles = Obstacles(graph, Weights(graph, options.extents), options.duplicate)
 
     def why_not(self, edge: Edge) -> WhyNot | None:
         """Why the reader does not compute by itself what it reads; None if that is not asked, or is never done.
@@ -50,6 +51,8 @@ class NotRecomputed:
         To be asked of readers in other loops only.
         """
         if self._obstacles is None or edge.array.label not in self._bindings:
+            return None
+        if self._duplicate == "stencils" and edge.role is not Role.INDEX:
             return None
         obstacle = self._obstacles.of(edge.array.label, edge.consumer)
         if obstacle is Obstacle.KIND:

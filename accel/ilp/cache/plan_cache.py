@@ -74,7 +74,7 @@ def planned(program: Program, options: Options, make: Callable[[], tuple[Plan, b
     same = _SAME.find(identity)
     if same is not None and same.program is program:
         return same.plan
-    key = (settings, program_key(program, options.duplicate is True))
+    key = (settings, program_key(program, options.recomputes))
     plan = _PROGRAMS.find(key)
     if plan is None:
         plan, finished = make()
@@ -188,7 +188,7 @@ def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tup
     cost = price(changed, answer.clustering, options.what_costs, Weights(changed, options.extents))
     if not answer.recomputed:
         return cost
-    if options.duplicate is not True or options.model is None:
+    if not options.recomputes or options.model is None:
         raise ValueError("nothing is to be recomputed")
     more = loads(graph, answer.recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
     return tuple(map(sum, zip(cost, more, strict=True)))

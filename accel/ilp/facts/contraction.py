@@ -25,7 +25,7 @@ from accel.ilp.problem.graph import Graph, Node, together
 from accel.ilp.recompute.candidates import counts_traffic
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Kind, Role
-from accel.support.choices import Duplicate
+from accel.support.choices import RECOMPUTED_BY_READERS, Duplicate
 from accel.support.dataclass import dataclass
 
 
@@ -103,17 +103,18 @@ def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...
         reader = None if node.label in earlier | costly | loud else only_reader(graph, node)
         if reader is not None and _loses_nothing(graph, node, reader, alone):
             heir[node.label] = reader
-    if duplicate is True and counts_traffic(model):
-        _keep_cheap_ends(graph, heir)
+    if duplicate in RECOMPUTED_BY_READERS and counts_traffic(model):
+        _keep_cheap_ends(graph, heir, duplicate)
     return _contracted(graph, heir) if heir else unmerged(graph)
 
 
-def _keep_cheap_ends(graph: Graph, heir: dict[Label, Label]) -> None:
-    """Merge nothing with a cheap end of a chain that makes it expensive."""
+def _keep_cheap_ends(graph: Graph, heir: dict[Label, Label], duplicate: Duplicate) -> None:
+    """Merge nothing with a cheap end of a chain, which may be recomputed, that makes it expensive."""
     cheap: dict[Label, int] = {}
     for node in reversed(graph.operations):
         reader = heir.get(node.label)
-        if reader is not None and reader not in cheap:
+        is_end = reader is None and (duplicate is True or _is_loaded(graph, node))
+        if not is_end and reader not in cheap:
             continue
         operations = node.operations + (0 if reader is None else cheap[reader])
         if node.loops or operations > CHEAP:
@@ -121,6 +122,11 @@ def _keep_cheap_ends(graph: Graph, heir: dict[Label, Label]) -> None:
             operations = node.operations
         if not node.loops and operations <= CHEAP:
             cheap[node.label] = operations
+
+
+def _is_loaded(graph: Graph, node: Node) -> bool:
+    """Whether something loads by index what a node makes."""
+    return any(edge.role is Role.INDEX for array in node.arrays for edge in graph.readers[array])
 
 
 def unmerged(graph: Graph) -> Contraction:

@@ -6,7 +6,7 @@ Everything is decided on a graph with its chains merged (`contraction.py`), whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.facts.lower_bound import price_of
@@ -98,7 +98,7 @@ def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Placed
 
 def loads(
     graph: Graph,
-    recomputed: Iterable[Recomputed],
+    recomputed: Sequence[Recomputed],
     duplicate: Duplicate,
     levels: tuple[CostLevel, ...],
     weights: Weights,
@@ -106,14 +106,15 @@ def loads(
     """What recomputations in the original graph read more by index. Raises ValueError if they may not be made."""
     contraction = merge_chains(graph, duplicate, levels)
     own = Weights(contraction.graph, weights.sizes)
-    found = candidates(contraction.graph, own)
+    found = candidates(contraction.graph, own, duplicate)
     home = {member: last for last, run in contraction.runs.items() for member in run}
     pairs = {
         (each.run[-1], home[reader]): contraction.runs.get(each.run[-1]) == each.run
         for each in recomputed
         for reader in each.readers
     }
-    if not all(pairs.values()) or not pairs.keys() <= found.reads.keys():
+    named = all(each.run and each.readers for each in recomputed)
+    if not named or not all(pairs.values()) or not pairs.keys() <= found.reads.keys():
         raise ValueError("it asks for recomputations that may not be made")
     return moved(found, pairs, levels, own)
 

@@ -13,7 +13,7 @@ from accel.labelled.operations import Described, Flag, Kind, Role, describe
 from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
 from accel.labelled.scalars.neighbours import moves, passes
-from accel.labelled.work import OPERATIONS, work
+from accel.labelled.work import RECOMPUTED, work
 from accel.support.dataclass import dataclass
 
 
@@ -49,7 +49,7 @@ class Scalars:
             block = pending.pop()
             for operand in block.results:
                 self.operand(operand)
-            self.operations += work(block.statements, OPERATIONS)
+            self.operations += work(block.statements, RECOMPUTED)
             for statement in block.statements:
                 match statement:
                     case Compute(_, _, arguments):

@@ -35,7 +35,7 @@ class Node:
     shrinking: bool = False
     """Of a gather: known to have at most as many elements as each source."""
     operations: int = 1
-    """Scalar operations per element, for what may be recomputed; an elementary function counts as eight."""
+    """Scalar operations per element, for what may be recomputed; an elementary function or a division counts as eight."""
     loops: bool = False
     """Its scalar function holds a loop."""
     filtered: SizeVariable | None = None

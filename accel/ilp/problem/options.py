@@ -9,7 +9,16 @@ from accel.errors import AccelValueError, here
 from accel.ilp.problem.cost import MODELS, CostModel
 from accel.ilp.problem.cost_function import Cost, CostFunction, name_of
 from accel.labelled.array import SizeVariable
-from accel.support.choices import DUPLICATE, CostName, Duplicate, FormulationName, Strategy, check_choice, check_seconds
+from accel.support.choices import (
+    DUPLICATE,
+    RECOMPUTED_BY_READERS,
+    CostName,
+    Duplicate,
+    FormulationName,
+    Strategy,
+    check_choice,
+    check_seconds,
+)
 from accel.support.dataclass import dataclass
 from accel.support.shown import shown
 
@@ -30,9 +39,10 @@ class Options:
     """Settings of the planner.
 
     `sizes`: "nominal" (1024 for every unknown extent) or the extents to plan for. `duplicate`: whether work may be
-    recomputed. "gathers": a cheap operation may be pushed through a gather that is larger than its source. True: its readers
-    may recompute it as well (docs/ilp/recomputation.md). False: neither. "published": any operation may be pushed
-    [vB24]. `time_limit`: seconds for the solver, all components and levels together; with `duplicate=True` once more.
+    recomputed. "gathers": a cheap operation may be pushed through a gather that is larger than its source. "stencils": its
+    readers may recompute it as well, where they load it at its neighbours and then none of it is stored. True: wherever they
+    read it (docs/ilp/recomputation.md). False: none of these. "published": any operation may be pushed [vB24].
+    `time_limit`: seconds for the solver, all components and levels together; where readers may recompute, once more.
     `formulation`: of the integer linear program; ours, that of [vB24 Fig. 4], or that of [Rob section 1.4].
     """
 
@@ -58,6 +68,11 @@ class Options:
     def what_costs(self) -> Cost:
         """The model or function that `cost` stands for."""
         return MODELS[self.cost] if isinstance(self.cost, str) else self.cost
+
+    @property
+    def recomputes(self) -> bool:
+        """Whether readers may recompute what they read."""
+        return self.duplicate in RECOMPUTED_BY_READERS
 
     @property
     def extents(self) -> Mapping[SizeVariable, int]:

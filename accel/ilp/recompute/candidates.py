@@ -13,6 +13,7 @@ from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.operations import ORDERED, Kind, Role
+from accel.support.choices import Duplicate
 from accel.support.dataclass import dataclass
 
 Pair = tuple[Label, Label]
@@ -93,10 +94,11 @@ def counts_traffic(levels: Iterable[CostLevel]) -> bool:
     return first.reads and first.writes and not any(level.counts_pairs for level in levels)
 
 
-def candidates(graph: Graph, weights: Weights) -> Candidates:
+def candidates(graph: Graph, weights: Weights, duplicate: Duplicate) -> Candidates:
     """The pairs of which the maker is cheap, and runs no more often than before.
 
-    Nothing is recomputed of what a recomputation reads: a reader reads no maker that it may recompute by another one.
+    Nothing is recomputed of what a recomputation reads: a reader reads no maker that it may recompute by another one. With
+    `duplicate="stencils"` only by readers that load by index.
     """
     reads: dict[Pair, tuple[Edge, ...]] = {}
     makers = list(_makers(graph))
@@ -105,6 +107,8 @@ def candidates(graph: Graph, weights: Weights) -> Candidates:
         taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
         free = [c for c in consumers if c not in taken]
         fitting = {c: _roles(graph, label, c) for c in free if _no_reader(graph, label, c, weights) is None}
+        if duplicate == "stencils":
+            fitting = {c: roles for c, roles in fitting.items() if Role.INDEX in roles}
         is_result = not graph.results.isdisjoint(graph.node[label].arrays)
         loaded = any(Role.INDEX in roles for roles in fitting.values())
         if fitting and (len(consumers) > 1 or is_result or loaded):
@@ -193,9 +197,9 @@ def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) ->
 class Obstacles:
     """What forbids the recomputations in a graph."""
 
-    def __init__(self, graph: Graph, weights: Weights) -> None:
+    def __init__(self, graph: Graph, weights: Weights, duplicate: Duplicate) -> None:
         self._graph, self._weights = graph, weights
-        self._candidates, self._makers = candidates(graph, weights), frozenset(_makers(graph))
+        self._candidates, self._makers = candidates(graph, weights, duplicate), frozenset(_makers(graph))
 
     def of(self, label: Label, consumer: Label) -> Obstacle | None:
         """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
