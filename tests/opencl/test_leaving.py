@@ -18,10 +18,13 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.backend import memory
 from accel.backends.opencl.machine import memory as machine_memory
+from accel.backends.opencl.machine import sizes, staging
 from accel.backends.opencl.machine.devices import device
 from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.opencl.machine.sizes import Leaving
 from tests.marks import one_in
 from tests.opencl.platforms import ROWS, each_platform
 
@@ -203,6 +206,75 @@ def test_the_next_call_is_right_wherever_one_was_interrupted(platform: str, firs
             for xs in given:
                 np.testing.assert_array_equal(np.asarray(run(xs, keep=keep)), xs * 2 + 1)
             at, came = at + EACH, interrupt.came
+
+
+@each_platform
+@pytest.mark.parametrize("first", one_in(EACH, range(1, EACH + 1)))
+def test_no_interrupt_takes_the_pieces_of_copies_away(
+    platform: str, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of copies to and from a device with memory of its own; and the next copies are right."""
+    monkeypatch.setattr(staging, "PIECE", 1 << 10)
+    on = Memory(device(ROWS[platform]), ROWS[platform], unified=False)
+    pieces: Any = on._staging
+    given = np.arange(1 << 9)
+
+    def copied() -> None:
+        there = on.upload(given)
+        np.testing.assert_array_equal(on.download(there, ScalarType.I64, given.shape), given)
+
+    at, came = first, True
+    while came:
+        with Interrupt(at, (staging.__file__,)) as interrupt:
+            copied()
+        held: list[object] = []
+        while len(held) < staging.PAIRS:
+            held.append(pieces._taken())
+        assert None not in held
+        assert pieces._taken() is None
+        held.clear()
+        copied()
+        at, came = at + EACH, interrupt.came
+
+
+@each_platform
+def test_nobody_shares_the_pieces_of_copies(platform: str) -> None:
+    on: Any = Memory(device(ROWS[platform]), ROWS[platform], unified=False)
+    held: list[object] = []
+    while len(held) < staging.PAIRS:
+        held.append(on._staging._taken())
+    assert len({id(pair) for pair in held}) == staging.PAIRS
+    assert on._staging._taken() is None
+    held.pop()
+    assert on._staging._taken() is not None
+
+
+def test_what_waits_longer_outlives_an_interrupt() -> None:
+    """At each instruction of what lets go of the others."""
+    at, came = 1, True
+    while came:
+        leaving, early, late = Leaving(), {1}, [{number} for number in range(3)]
+        freed: list[object] = []
+        leaving.add(1, early)
+        for number, each in enumerate(late):
+            weakref.finalize(made := Freed(), freed.append, number)
+            each.add(made)
+            leaving.add(9, each)
+        del made, each, late
+        with Interrupt(at, (sizes.__file__,)) as interrupt:
+            leaving.done(1)
+        gc.collect()
+        assert freed == []
+        leaving.done(1)
+        assert len(leaving._waiting) == 3
+        leaving.done(9)
+        gc.collect()
+        assert sorted(freed) == [0, 1, 2]
+        at, came = at + 1, interrupt.came
+
+
+class Freed:
+    """Something of which it is seen that it goes."""
 
 
 def test_a_buffer_that_ctrl_c_kept_from_being_one_goes_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,24 @@ _ERRORS = "tests/opencl/test_errors.py"
 
 FAULTS = (
     Fault(
+        "copies at once use the same pieces",
+        "backends/opencl/machine/staging.py",
+        "if next(map(getrefcount, [pair])) == self._alone + 2:",
+        "if next(map(getrefcount, [pair])) >= self._alone + 2:",
+        ("tests/opencl/test_leaving.py::test_nobody_shares_the_pieces_of_copies",),
+    ),
+    Fault(
+        "Ctrl-C lets go of what the device still uses",
+        "backends/opencl/machine/sizes.py",
+        "for number, (until, _) in self._waiting.copy().items():",
+        """waiting, self._waiting = self._waiting, {}
+        for number, (until, _) in waiting.items():
+            if until > last:
+                self._waiting[number] = waiting[number]
+        for number, (until, _) in self._waiting.copy().items():""",
+        ("tests/opencl/test_leaving.py::test_what_waits_longer_outlives_an_interrupt",),
+    ),
+    Fault(
         "nobody tells an endless loop to stop",
         "backends/opencl/machine/records.py",
         "_RAISED: Final = np.ones(",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import count
 from sys import getrefcount
 from typing import Generic, Protocol, TypeVar
 
@@ -78,18 +79,15 @@ class Leaving:
     """What is let go of once the device has done what was enqueued before. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, object]] = []
+        self._waiting: dict[int, tuple[int, object]] = {}
+        self._numbers = count()
 
     def add(self, last: int, what: object) -> None:
         """`last`: the number of the last piece of work that was enqueued."""
-        self._waiting.append((last, what))
+        self._waiting[next(self._numbers)] = last, what
 
     def done(self, last: int) -> None:
-        """All pieces of work up to this one are done."""
-        kept = []
-        with contextlib.suppress(IndexError):
-            while True:
-                each = self._waiting.pop()
-                if each[0] > last:
-                    kept.append(each)
-        self._waiting += kept
+        """All pieces of work up to this one are done. What waits longer is never taken out: Ctrl-C would lose it."""
+        for number, (until, _) in self._waiting.copy().items():
+            if until <= last:
+                self._waiting.pop(number, None)

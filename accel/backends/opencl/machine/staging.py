@@ -1,13 +1,15 @@
 """Copies between the host and a device with memory of its own, through host memory that the device reaches by itself.
 
 Two pieces of it take turns: while the device copies one, the host fills or empties the other. Each direction has a queue of its
-own, so that copies wait only for the kernels before them, and kernels for no copy that they do not need. What a copy takes
-is taken out of a list, so that threads and signal handlers never use the same pieces; who finds none copies without.
+own, so that copies wait only for the kernels before them, and kernels for no copy that they do not need. Pieces are whoever's
+that refers to them, so that threads and signal handlers never use the same ones, and Ctrl-C loses none; who finds none copies
+without.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
+from sys import getrefcount
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +48,15 @@ class _Piece:
             self.used = None
 
 
+class _Pair:
+    """Two pieces, once somebody has needed them."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self) -> None:
+        self.pieces: tuple[_Piece, _Piece] | None = None
+
+
 class Staging:
     """The pieces and the queues of one device. `kernels`: the queue that its kernels go through."""
 
@@ -56,8 +67,8 @@ class Staging:
         self._kernels = kernels
         self._up = pyopencl.CommandQueue(context, device)
         self._down = pyopencl.CommandQueue(context, device)
-        self._idle: list[tuple[_Piece, _Piece]] = []
-        self._unmade = [None] * PAIRS
+        self._pairs = [_Pair() for _ in range(PAIRS)]
+        self._alone = next(map(getrefcount, [object()]))
         self._pinned: list[_Piece] = []
         self._words: list[HostArray] = []
 
@@ -69,19 +80,26 @@ class Staging:
         if pair is None:
             pyopencl.enqueue_copy(self._kernels, target, data, is_blocking=True)
             return
-        plain = data.reshape(-1).view(np.uint8)
+        try:
+            self._upload(self._pieces(pair), target, data.reshape(-1).view(np.uint8))
+        except BaseException:  # who has the buffer next may write to it, and nothing waits for the copies
+            self._up.finish()
+            raise
+
+    def _upload(self, pieces: tuple[_Piece, _Piece], target: pyopencl.Buffer, plain: HostArray) -> None:
+        import pyopencl
+
         before = self._mark()
         for number, start in enumerate(range(0, plain.size, PIECE)):
-            piece, part = pair[number % 2], plain[start : start + PIECE]
+            piece, part = pieces[number % 2], plain[start : start + PIECE]
             piece.wait()
             staged = piece.host[: part.size]
             staged[...] = part
             piece.used = pyopencl.enqueue_copy(
                 self._up, target, staged, dst_offset=start, is_blocking=False, wait_for=before
             )
-        pyopencl.enqueue_barrier(self._kernels, wait_for=[each.used for each in pair if each.used is not None])
+        pyopencl.enqueue_barrier(self._kernels, wait_for=[each.used for each in pieces if each.used is not None])
         self._up.flush()
-        self._idle.append(pair)
 
     def download(self, result: HostArray, source: pyopencl.Buffer) -> None:
         """Fill a contiguous array with the first bytes of a buffer, once what was enqueued before is done."""
@@ -91,12 +109,12 @@ class Staging:
         if pair is None:
             pyopencl.enqueue_copy(self._kernels, result, source, is_blocking=True)
             return
-        plain = result.reshape(-1).view(np.uint8)
+        pieces, plain = self._pieces(pair), result.reshape(-1).view(np.uint8)
         before = self._mark()
         starts = range(0, plain.size, PIECE)
         for number in range(len(starts) + 1):
             if number < len(starts):
-                piece, start = pair[number % 2], starts[number]
+                piece, start = pieces[number % 2], starts[number]
                 piece.wait()
                 staged = piece.host[: min(PIECE, plain.size - start)]
                 piece.used = pyopencl.enqueue_copy(
@@ -104,10 +122,9 @@ class Staging:
                 )
                 self._down.flush()
             if number:
-                piece, start = pair[(number - 1) % 2], starts[number - 1]
+                piece, start = pieces[(number - 1) % 2], starts[number - 1]
                 piece.wait()
                 plain[start : start + PIECE] = piece.host[: min(PIECE, plain.size - start)]
-        self._idle.append(pair)
 
     @property
     def words(self) -> list[HostArray]:
@@ -126,16 +143,17 @@ class Staging:
         self._kernels.flush()
         return [mark]
 
-    def _taken(self) -> tuple[_Piece, _Piece] | None:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            pass
-        try:
-            self._unmade.pop()
-        except IndexError:  # others use all that there are
-            return None
-        return self._piece(PIECE), self._piece(PIECE)
+    def _taken(self) -> _Pair | None:
+        """A pair that nothing refers to but the list and this: who comes to refer to it after that finds it taken."""
+        for pair in self._pairs:
+            if next(map(getrefcount, [pair])) == self._alone + 2:
+                return pair
+        return None
+
+    def _pieces(self, pair: _Pair) -> tuple[_Piece, _Piece]:
+        if pair.pieces is None:
+            pair.pieces = self._piece(PIECE), self._piece(PIECE)
+        return pair.pieces
 
     def _piece(self, size: int) -> _Piece:
         import pyopencl
