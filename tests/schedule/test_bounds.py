@@ -15,13 +15,14 @@ from accel.errors import AccelIndexError
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
 from accel.ir.mentions import nests, statements
-from accel.ir.nodes import Program, Read
+from accel.ir.nodes import Program, Read, Remap
 from accel.labelled.scalars.ranges import Linear
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.splitting.bounds import without_checks
 from accel.schedule.templates.choose import schedules
 from accel.schedule.templates.ways import nest_text
 from accel.settings import changed
+from benchmarks.convolutions import by_weights, by_weights_of_last
 from tests.llvm.nests import taken
 from tests.llvm.test_series_in_tiles import numbers, sides
 
@@ -169,6 +170,20 @@ def test_sums_of_indices(name: str) -> None:
                 continue
             (found,) = executable([xs, numbers((rows, columns), "float32", 2)])
             assert found.tolist() == [sum(xs[each] for each in row) for row in indices]
+
+
+@pytest.mark.parametrize("program", [by_weights, by_weights_of_last])
+def test_indices_of_loops_that_run_as_one(program: Function) -> None:
+    """Each of them comes with each other, so that windows are not checked one by one, nor are gathers of them."""
+    given = [numbers((2, 6, 6, 6), "float32", 1), numbers((2, 4, 4, 4), "float32", 2)]
+    loops = subject(program, given, changed({})).staged.loops
+    (nest,) = nests(loops)
+    _, bounds = without_checks(nest, reads=True)
+    assert bounds
+    assert not any(isinstance(each, Remap) for each in statements(without_checks(nest, reads=True)[0]))
+    executable = compiled(LLVMBackend(2), loops)
+    (found,), (expected,) = executable(given), interpret(loops, given)
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_what_does_not_always_run_is_checked() -> None:

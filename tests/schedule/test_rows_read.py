@@ -55,6 +55,7 @@ def test_where_rows_may_join() -> None:
     assert joined(sides(forward, FIRST, (5, 3, 3, 2))["windows"]) == [True, True]
     assert joined(sides(by_weights, FIRST, (2, 5, 4, 5))["other"]) == [None, True]
     assert joined(sides(forward_of_last, LAST, (3, 2, 3, 5))["windows"]) == [False, True]
+    assert joined(sides(by_weights_of_last, LAST, (2, 4, 5, 5))["windows"]) == [True, False]
     assert joined(sides(by_input, FIRST, (3, 2, 3, 2))["windows"]) == [False, False]
 
 

@@ -9,7 +9,7 @@ for factors, or for what runs across, it does not matter how an index was writte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import assert_never
 
@@ -18,10 +18,10 @@ from accel.ast.tree.types import I64
 from accel.ir import mentions
 from accel.ir.indices import arguments, extent_of
 from accel.ir.mentions import pruned
-from accel.ir.nodes import For, Level, LoopBody, Nest, OneToOne, Read, Stream
+from accel.ir.nodes import For, Level, LoopBody, Nest, OneToOne, Read, Remap, Stream
 from accel.ir.passes.digits import digits
 from accel.labelled import scalar
-from accel.labelled.array import Extent
+from accel.labelled.array import Extent, Shape
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Variable
 from accel.labelled.scalars.ranges import LIMITS, ONE, ZERO, Linear
 from accel.support.dataclass import dataclass
@@ -97,6 +97,10 @@ class _Checks:
     def without(self, statement: LoopBody) -> Iterator[LoopBody]:
         """What becomes of a statement: its reads, then what is left of it."""
         always = len(self._extents) == self._depth
+        if always and isinstance(statement, Remap) and statement.when is None and self._is_inside(statement):
+            same = tuple(Variable(number, I64) for number in range(len(statement.arguments)))
+            yield OneToOne(statement.outs, Function(same, Block((), same)), statement.arguments)
+            return
         if not always or not isinstance(statement, OneToOne) or statement.when is not None:
             yield statement
             return
@@ -149,10 +153,25 @@ class _Checks:
         if len(known) < len(places):
             return False
         if not load.inside:
-            for place, extent in zip(known, load.array.shape, strict=True):
-                self._note(self._end(place, -1))
-                self._note(Linear.of(extent).plus(ONE, -1).plus(self._end(place, 1), -1))
+            self._note_all(known, load.array.shape)
         return True
+
+    def _is_inside(self, statement: Remap) -> bool:
+        """Whether a gather's index is in bounds if bounds of extents hold, which are noted. Packs of loops that one stands for
+        are asked only: what else gathers checks whole vectors by their ends."""
+        places = [self._sums.get(each.name) for each in statement.arguments if isinstance(each, Stream)]
+        known = [place for place in places if place is not None]
+        if not self._digits or statement.segment is not None or len(known) < len(statement.arguments):
+            return False
+        self._note_all(known, statement.bounds)
+        self._sums.update(zip((out.name for out in statement.outs), known, strict=True))
+        return True
+
+    def _note_all(self, places: Sequence[_Sum], shape: Shape) -> None:
+        """Notes that an index lies in a shape."""
+        for place, extent in zip(places, shape, strict=True):
+            self._note(self._end(place, -1))
+            self._note(Linear.of(extent).plus(ONE, -1).plus(self._end(place, 1), -1))
 
     def _end(self, number: _Sum, sign: int) -> Linear:
         """The greatest value of a sum; the least one if the sign is negative."""
