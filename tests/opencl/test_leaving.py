@@ -253,14 +253,14 @@ def test_what_waits_longer_outlives_an_interrupt() -> None:
     """At each instruction of what lets go of the others."""
     at, came = 1, True
     while came:
-        leaving, early, late = Leaving(), {1}, [{number} for number in range(3)]
-        freed: list[object] = []
-        leaving.add(1, early)
-        for number, each in enumerate(late):
-            weakref.finalize(made := Freed(), freed.append, number)
-            each.add(made)
-            leaving.add(9, each)
-        del made, each, late
+        leaving = Leaving()
+        freed: list[int] = []
+        leaving.add(1, Freed())
+        for number in range(3):
+            late = Freed()
+            weakref.finalize(late, freed.append, number)
+            leaving.add(9, late)
+        del late
         with Interrupt(at, (sizes.__file__,)) as interrupt:
             leaving.done(1)
         gc.collect()

@@ -6,7 +6,7 @@ of threads. Between chunks, and in the middle of long ones that leave partial re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from accel.ast.tree.types import I64
@@ -83,15 +83,25 @@ def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, thr
 def run_units(levels: Levels, function: str, units: str, time: str) -> None:
     """All units of a function of a frame, the first and the last unit: some work that may be done in any order, which takes
     `time` together. One call if that is short, else chunks on all threads."""
-    routine, code = levels.routine, levels.routine.code
-    alone, several, after = routine.label(), routine.label(), routine.label()
-    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), alone, several)
-    routine.place(alone)
-    code.line(f"call void {function}(ptr %frame, i64 0, i64 {units})")
+    routine = levels.routine
+
+    def in_chunks() -> None:
+        threads = routine.load("i64", levels.view.address(THREADS))
+        run_chunks(levels, function, units, chunk_of(routine, 1, units, time), threads, time)
+
+    alone_if_short(routine, time, f"call void {function}(ptr %frame, i64 0, i64 {units})", in_chunks)
+
+
+def alone_if_short(routine: Routine, time: str, alone: str, in_chunks: Callable[[], None]) -> None:
+    """Of what takes `time` together: one call, the line `alone`, if it is too short for several threads, else what `in_chunks`
+    writes."""
+    short, long, after = routine.label(), routine.label(), routine.label()
+    routine.branch(routine.code.emit(f"fcmp olt double {time}, {ALONE:e}"), short, long)
+    routine.place(short)
+    routine.code.line(alone)
     routine.jump(after)
-    routine.place(several)
-    threads = routine.load("i64", levels.view.address(THREADS))
-    run_chunks(levels, function, units, chunk_of(routine, 1, units, time), threads, time)
+    routine.place(long)
+    in_chunks()
     routine.jump(after)
     routine.place(after)
 
@@ -183,19 +193,16 @@ def fold_in_chunks(text: NestText, levels: Levels, loop: For, name: str, least: 
 
     `least`: iterations of a chunk are a multiple of that, or of a block if the order of elements matters.
     """
-    routine, code, extent = levels.routine, levels.routine.code, levels.extent(loop)
+    extent = levels.extent(loop)
     time = nanoseconds(text, levels, [loop], extent)
-    few, many, after = routine.label(), routine.label(), routine.label()
-    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), few, many)
-    routine.place(few)
     records = levels.pointers[loop.states[0].name]
-    code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
-    routine.jump(after)
-    routine.place(many)
     ordered = any(not state.monoid.exact for state in loop.states)
-    in_parallel(text, levels, loop, name, extent, BLOCK if ordered else least, time)
-    routine.jump(after)
-    routine.place(after)
+
+    def in_chunks() -> None:
+        in_parallel(text, levels, loop, name, extent, BLOCK if ordered else least, time)
+
+    alone = f"call void @{name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})"
+    alone_if_short(levels.routine, time, alone, in_chunks)
 
 
 def _partial_chunk(text: NestText, loop: For, name: str) -> Routine:

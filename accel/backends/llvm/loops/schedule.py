@@ -10,8 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from accel.backends.llvm.loops import long_segments
 from accel.backends.llvm.loops.alternatives import Alternative
-from accel.backends.llvm.loops.chunks import chunk_of, in_parallel, leave_if_failed, nanoseconds, run_chunks
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
+from accel.backends.llvm.loops.chunks import (
+    alone_if_short,
+    chunk_of,
+    in_parallel,
+    leave_if_failed,
+    nanoseconds,
+    run_chunks,
+)
+from accel.backends.llvm.loops.durations import CHUNK_TIME
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.one_row import join_rows
@@ -145,7 +152,7 @@ def _outermost(text: NestText, levels: Levels, loop: For, alternatives: Sequence
 
 def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     """The outermost loop in its own order."""
-    routine, code = levels.routine, levels.routine.code
+    routine = levels.routine
     loops, parallel = text.plan.flat, text.plan.parallel
     innermost = (loops[-1] if loops else loop).body.loop is None
     if loops is None:
@@ -157,23 +164,20 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
         text.routines.append(flat.body())
     note_rows(text, levels, loops or [loop], extent)
     time = nanoseconds(text, levels, loops or [loop], extent)
-    small, large, after = routine.label(), routine.label(), routine.label()
-    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), small, large)
-    routine.place(small)
-    code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
-    routine.jump(after)
-    routine.place(large)
     ordered = any(not state.monoid.exact for state in loop.states)
     least = BLOCK if innermost or ordered else 1
-    if parallel:
-        light = text.duration.light(FEWEST, BLOCK) if innermost and not ordered else least
-        in_parallel(text, levels, loop, text.name, extent, light, time)
-    else:
-        chunk = routine.least(chunk_of(routine, least, extent, time, light=IN_ORDER), str(SURE))
-        text.routines.append(_next_chunk(text))
-        run_chunks(levels, f"@{text.name}_chunk", extent, chunk, "1", time)
-    routine.jump(after)
-    routine.place(after)
+
+    def in_chunks() -> None:
+        if parallel:
+            light = text.duration.light(FEWEST, BLOCK) if innermost and not ordered else least
+            in_parallel(text, levels, loop, text.name, extent, light, time)
+        else:
+            chunk = routine.least(chunk_of(routine, least, extent, time, light=IN_ORDER), str(SURE))
+            text.routines.append(_next_chunk(text))
+            run_chunks(levels, f"@{text.name}_chunk", extent, chunk, "1", time)
+
+    alone = f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})"
+    alone_if_short(routine, time, alone, in_chunks)
 
 
 def note_rows(text: NestText, levels: Levels, outermost: Sequence[For], extent: str) -> None:

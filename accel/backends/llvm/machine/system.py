@@ -65,6 +65,11 @@ def system() -> System:
             raise AccelValueError(f"ACCEL_POOL={other!r} is no setting", here(), hint="0 (no pool of threads) or 1")
 
 
+def pause(*, x86: bool) -> tuple[str, str]:
+    """The function by which a thread waits a moment between two looks at what another one writes, and its operand."""
+    return ("llvm.x86.sse2.pause", "") if x86 else ("llvm.aarch64.hint", "i32 1")
+
+
 def is_x86() -> bool:
     """Whether this is x86-64."""
     return platform.machine() in ("x86_64", "AMD64")

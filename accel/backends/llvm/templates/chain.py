@@ -32,7 +32,7 @@ from accel.backends.llvm.loops.partials import absorb_partials, partial_words, s
 from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.states.analysis import iteration_work, plan
 from accel.backends.llvm.states.pieces import Pieces, chunk_places, chunk_words
-from accel.backends.llvm.templates.chain_claims import AHEAD, LEADS, claim, pause
+from accel.backends.llvm.templates.chain_claims import AHEAD, LEADS, claim, wait
 from accel.backends.llvm.text.code import constant_text
 from accel.backends.llvm.text.routine import WORD, Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
@@ -358,7 +358,7 @@ class ChainedLoop:
         routine.place(look)
         routine.branch(self._is_there(levels, entry), after, again)
         routine.place(again)
-        pause(code)
+        wait(code)
         count = code.emit(f"add i64 {routine.load('i64', looks)}, 1")
         routine.store("i64", count, looks)
         routine.branch(code.emit(f"icmp slt i64 {count}, {patience}"), look, impatient)

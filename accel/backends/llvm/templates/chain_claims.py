@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from accel.backends.llvm.machine.system import is_x86
+from accel.backends.llvm.machine.system import is_x86, pause
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.routine import Routine
 
@@ -51,7 +51,7 @@ def claim(routine: Routine, place: str, chunks: str, gap: int, is_there: Callabl
     settled = code.emit(f"or i1 {code.emit(f'or i1 {ready}, {_leads(routine, word)}')}, {enough}")
     routine.branch(settled, claims, again)
     routine.place(again)
-    pause(code)
+    wait(code)
     routine.jump(head)
     routine.place(claims)
     first, last, new = _taken(routine, word, (number, low, end, has_gap, more, ready), chunks, gap)
@@ -100,11 +100,11 @@ def _taken(
     return first, last, new
 
 
-def pause(code: Code) -> None:
+def wait(code: Code) -> None:
     """Emits what a thread does between two looks at what another one writes."""
-    symbol, argument = ("llvm.x86.sse2.pause", "") if is_x86() else ("llvm.aarch64.hint", "i32")
-    code.declare("void", symbol, argument)
-    code.line(f"call void @{symbol}({'' if is_x86() else 'i32 1'})")
+    symbol, operand = pause(x86=is_x86())
+    code.declare("void", symbol, operand.partition(" ")[0])
+    code.line(f"call void @{symbol}({operand})")
 
 
 def _leads(routine: Routine, word: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.backends.llvm.loops.chunks import run_chunks
-from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME
+from accel.backends.llvm.loops.chunks import alone_if_short, run_chunks
+from accel.backends.llvm.loops.durations import CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.steps import STEP_TIME
 from accel.backends.llvm.text.words import THREADS
@@ -35,24 +35,20 @@ def launch(
     routine, code = levels.routine, levels.routine.code
     each = text.duration
     time = each.of(code, code.emit(f"sitofp i64 {elements} to double"))
-    few, many, after = routine.label(), routine.label(), routine.label()
     all_parts = code.emit(f"sitofp i64 {parts} to double")
-    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), few, many)
-    routine.place(few)
-    code.line(f"call void {function}(ptr %frame, i64 0, i64 {parts})")
-    routine.jump(after)
-    routine.place(many)
     light = max(1, round(CHUNK_TIME / (size * each.least)))
-    of_a_step = code.emit(f"fdiv double {code.emit(f'fmul double {all_parts}, {STEP_TIME:e}')}, {time}")
-    threads = routine.load("i64", levels.view.address(THREADS))
-    chunk = str(light)
-    if together > light:
-        share = code.emit(f"udiv i64 {parts}, {code.emit(f'mul i64 {threads}, {FEW}')}")
-        chunk = code.call(
-            "llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {routine.least(share, str(together))}", f"i64 {light}"]
-        )
-    chunk = routine.least(chunk, code.emit(f"fptosi double {of_a_step} to i64"))
-    chunk = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {chunk}", "i64 1"])
-    run_chunks(levels, function, parts, chunk, threads, time)
-    routine.jump(after)
-    routine.place(after)
+
+    def in_chunks() -> None:
+        of_a_step = code.emit(f"fdiv double {code.emit(f'fmul double {all_parts}, {STEP_TIME:e}')}, {time}")
+        threads = routine.load("i64", levels.view.address(THREADS))
+        chunk = str(light)
+        if together > light:
+            share = code.emit(f"udiv i64 {parts}, {code.emit(f'mul i64 {threads}, {FEW}')}")
+            chunk = code.call(
+                "llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {routine.least(share, str(together))}", f"i64 {light}"]
+            )
+        chunk = routine.least(chunk, code.emit(f"fptosi double {of_a_step} to i64"))
+        chunk = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {chunk}", "i64 1"])
+        run_chunks(levels, function, parts, chunk, threads, time)
+
+    alone_if_short(routine, time, f"call void {function}(ptr %frame, i64 0, i64 {parts})", in_chunks)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative
-from accel.backends.llvm.loops.chunks import chunk_of, nanoseconds
-from accel.backends.llvm.loops.durations import ALONE
+from accel.backends.llvm.loops.chunks import alone_if_short, chunk_of, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.templates.tile.ways.rows import UNSUITED as ROWS_UNSUITED
@@ -215,16 +214,12 @@ class SeriesText:
         threads, _, rows, at_once = (routine.load("i64", routine.offset("%block", number)) for number in range(HEAD))
         for number, value in ((FAILED, "0"), (AT_ONCE, at_once), (PLACES, "0")):
             routine.store("i64", value, routine.offset(own, number))
-        small, large, after = routine.label(), routine.label(), routine.label()
-        routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), small, large)
-        routine.place(small)
-        code.line(f"call void @{self.name}_chunk(ptr {own}, i64 0, i64 {rows})")
-        routine.jump(after)
-        routine.place(large)
-        chunk = chunk_of(routine, self.rows_at_least, rows, time)
-        stopped = routine.run_chunks(f"@{self.name}_chunk", own, rows, chunk, threads, time)
-        routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
-        routine.jump(after)
-        routine.place(after)
+
+        def in_chunks() -> None:
+            chunk = chunk_of(routine, self.rows_at_least, rows, time)
+            stopped = routine.run_chunks(f"@{self.name}_chunk", own, rows, chunk, threads, time)
+            routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
+
+        alone_if_short(routine, time, f"call void @{self.name}_chunk(ptr {own}, i64 0, i64 {rows})", in_chunks)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', routine.offset(own, FAILED))}, 0")
         code.line(f"ret i64 {code.emit(f'select i1 {failed}, i64 {FAULT}, i64 {DONE}')}")

@@ -14,7 +14,7 @@ interrupted, without an exception.
 
 from __future__ import annotations
 
-from accel.backends.llvm.machine.system import System
+from accel.backends.llvm.machine.system import System, pause
 from accel.backends.llvm.text.words import FAILED
 from accel.backends.llvm.threads.apart_text import apart_text
 from accel.backends.llvm.threads.page import (
@@ -49,15 +49,16 @@ it works; more where it first has to leave the caller's own processor."""
 
 def pool_text(system: System, futex: int, *, x86: bool) -> str:
     """The module: `accel_run`, called by kernels. `futex` is a system call's number; `x86` is x86-64, else it is AArch64."""
-    pause = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
+    moment = "call void @{}({})".format(*pause(x86=x86))
     environment = "call void @llvm.x86.sse.ldmxcsr(ptr @default_mxcsr)" if x86 else ""
-    together = _BEGIN + _SHARE + _wake(futex) + _CLOSE + _join(pause)
-    return _head(system, x86=x86) + _DRAIN + worker_text(futex, pause, environment, fence(x86=x86)) + together
+    together = _BEGIN + _SHARE + _wake(futex) + _CLOSE + _join(moment)
+    return _head(system, x86=x86) + _DRAIN + worker_text(futex, moment, environment, fence(x86=x86)) + together
 
 
 def _head(system: System, *, x86: bool) -> str:
     """What the functions below call."""
-    declare = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
+    symbol, operand = pause(x86=x86)
+    declare = f"declare void @{symbol}({operand.partition(' ')[0]})"
     if x86:
         declare += "\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n@default_mxcsr = internal constant i32 8064"
     return f"""
