@@ -24,6 +24,7 @@ from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Template
 from accel.schedule.templates.choose import program_schedules
 from accel.schedule.verify import verify
+from benchmarks.convolutions import by_weights, by_weights_of_last, forward
 from tests.marks import long, one_in
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import as_gpu, each_platform, fresh
@@ -63,6 +64,16 @@ def agrees(platform: str, function: Callable[..., Handle], *data: HostArray) -> 
     made(function, *data)
     planned, arguments = loops("greedy", [function(*map(use, data))])
     same(compiled(as_gpu(platform), planned)(arguments), interpret(planned, arguments))
+
+
+@each_platform
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("function", one_in(3, [forward, by_weights, by_weights_of_last]))
+def test_sides_that_divide(platform: str, function: Callable[..., Handle]) -> None:
+    """Of convolutions rows and columns are several loops that run as one."""
+    shapes = {forward: ((2, 3, 9, 7), (5, 3, 3, 2)), by_weights: ((2, 3, 6, 7), (2, 5, 4, 5))}
+    left, right = shapes.get(function, ((2, 6, 7, 3), (2, 4, 5, 5)))
+    agrees(platform, function, numbers(left, np.float32), numbers(right, np.float32))
 
 
 SHAPES = [(33, 40, 70), (129, 5, 33), (64, 32, 1), (32, 32, 0), (20, 130, 129), (5, 7, 520)]
