@@ -22,6 +22,9 @@ from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
 from accel.support.dataclass import dataclass
 
+_FEW = 8
+"""Of more makers stencils take in all or nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
@@ -45,7 +48,7 @@ def with_taken_in(graph: Graph, options: Options, plain: Answer, find: Callable[
     every = _answer(graph, options, makers, find)
     if every.cost < plain.cost:
         best, taken = every, makers
-    for maker in makers if len(makers) > 1 else []:
+    for maker in makers if 1 < len(makers) <= _FEW else []:
         is_taken = maker in taken
         if is_taken and maker.goes:
             continue  # it would be stored

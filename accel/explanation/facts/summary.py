@@ -52,6 +52,9 @@ from accel.schedule.templates.rows import against_lanes
 from accel.schedule.templates.ways import ProgramSchedules
 from accel.support.dataclass import dataclass
 
+_MOST_SAVINGS = 32
+"""Of so many recomputations it is told what each saves, which takes time that is quadratic in their number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -279,7 +282,9 @@ class _Described:
             ]
             loops = {made_in[label] for label in everyone if label in made_in}
             original = None if each.original is None else operation_name(self._bindings[each.original])
-            saves = less(recompute_savings(each.asked, each.producer, self._options), self._levels)
+            saves = ""
+            if len(repeated) <= _MOST_SAVINGS:
+                saves = less(recompute_savings(each.asked, each.producer, self._options), self._levels)
             yield CopyReport(each.names, each.where, original, names(each.made), names(each.readers), len(loops), saves)
 
     def _views(self, found: _Found) -> Iterator[ViewReport]:

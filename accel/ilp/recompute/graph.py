@@ -15,6 +15,7 @@ from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Role
 from accel.labelled.passes.recompute import Recomputed
 from accel.support.dataclass import dataclass
+from accel.support.lazy import lazy
 
 _Run = Mapping[Label, Label]
 """The operations of a run, and what does the same for the readers."""
@@ -25,7 +26,7 @@ def stride(recomputed: Iterable[Recomputed]) -> int:
     return 1 + sum(len(each.run) for each in recomputed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecomputedGraph:
     """`graph`, in which there is what was `recomputed`.
 
@@ -36,17 +37,21 @@ class RecomputedGraph:
     recomputed: tuple[Recomputed, ...]
     made: tuple[tuple[Label, ...], ...]
 
+    @lazy
+    def _stride(self) -> int:
+        return stride(self.recomputed)
+
     def new(self, label: Label) -> Label:
         """The label of an operation of the original graph, which may be gone."""
-        return _new(label, stride(self.recomputed))
+        return _new(label, self._stride)
 
     def old(self, label: Label) -> Label:
         """The other way round."""
-        return label // stride(self.recomputed)
+        return label // self._stride
 
     def whole(self, labels: Iterable[Label]) -> list[Label]:
         """Of operations of the original graph, by their new labels, those that are left, and what they recompute."""
-        left = [label for label in labels if label in self.graph.node]
+        left = dict.fromkeys(label for label in labels if label in self.graph.node)
         own = [
             made
             for each, made in zip(self.recomputed, self.made, strict=True)
