@@ -137,6 +137,13 @@ class DeviceArray(Generic[S, G]):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """As it is, if it lies in the host's memory. Raises `AccelTypeError` otherwise: no other process has the device's."""
+        if all(isinstance(leaf, np.ndarray) for leaf in self._leaves):
+            return type(self), (self._leaves, self._element, self._place)
+        hint = "pickle what it holds, `array.get()`, and `A.put` that where it is needed"
+        raise AccelTypeError(f"an array in the memory of {self._place} cannot be pickled", here(), hint=hint)
+
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("an array of rank 0 has no length")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
@@ -205,6 +206,14 @@ class RunN(Generic[P, R]):
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
+
+    def __reduce__(self) -> str | tuple[Callable[..., object], tuple[object, ...]]:
+        """By its name, where that leads to it, as after a decorator; else the function and the settings."""
+        found: object = sys.modules.get(self.__module__)
+        name = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (RunN, (self._function, self._given))
 
     def __repr__(self) -> str:
         return f"runN({getattr(self._function, '__name__', self._function)})"

@@ -29,19 +29,33 @@ from accel.support import waiting
 def checked(out: object, arguments: Sequence[object]) -> None:
     """Raise what is wrong with `out` whatever the results are.
 
-    Raises `AccelTypeError` for what is no array or tuple of them, `AccelValueError` for arrays that cannot be written, or
-    that lie in memory (by their first and last bytes) among the arguments, or the parts of these, or each other.
+    Raises `AccelTypeError` for what is no array or tuple of them, `AccelValueError` for arrays that cannot be written, whose
+    elements share memory with each other, or that lie in memory (by their first and last bytes) among the arguments, or the
+    parts of these, or each other.
     """
     given = list(_leaves(out, "out"))
     for array, name in given:
         if not array.flags.writeable:
             raise AccelValueError(f"{name} is read-only", here(), hint="give an array that may be written to")
+        if _overlaps_itself(array):
+            hint = "give an array each of whose elements has memory of its own: np.empty(shape, dtype)"
+            raise AccelValueError(f"elements of {name} share memory with each other", here(), hint=hint)
         for number, argument in enumerate(arguments):
             if share([array], flatten(argument)):
                 raise _overlap(f"{name} and argument {number}")
     for (one, first), (other, second) in combinations(given, 2):
         if np.may_share_memory(one, other):
             raise _overlap(f"{first} and {second}")
+
+
+def _overlaps_itself(array: HostArray) -> bool:
+    """Whether some of its elements lie in others: whether a step along an axis is shorter than what all shorter steps reach."""
+    reach = array.itemsize
+    for step, extent in sorted((abs(step), extent) for step, extent in zip(array.strides, array.shape, strict=True)):
+        if extent > 1 and step < reach:
+            return array.size > 0
+        reach += step * (extent - 1)
+    return False
 
 
 def share(some: Sequence[object], others: Sequence[object]) -> bool:

@@ -289,3 +289,22 @@ def test_the_hint_makes_an_array_for_records() -> None:
         _, _, made = str(raised.value).partition("make it by ")
         room = eval(made, {"np": np, "shape": 2})
         np.testing.assert_array_equal(function(records, out=room), records)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_elements_that_share_memory_are_refused(backend: Any) -> None:
+    """Whichever would be written last would be found in all."""
+    function: Any = untyped.runN(doubled, backend=backend)
+    memory, strided = np.full(64, np.nan, np.float32), np.lib.stride_tricks.as_strided
+    for wrong in (strided(memory, (6,), (0,)), strided(memory, (6,), (2,)), strided(memory[20:], (6,), (-3,))):
+        with pytest.raises(A.AccelValueError, match="elements of out share memory with each other"):
+            function(XS, out=wrong)
+    assert np.isnan(memory).all()
+    matrix = XS.reshape(2, 3)
+    both: Any = A.runN(lambda xs: A.map(lambda x: x * 2, xs), backend=backend)
+    with pytest.raises(A.AccelValueError, match="share memory with each other"):
+        both(matrix, out=strided(memory, (2, 3), (8, 4)))
+    for steps in ((12, 4), (4, 8), (-12, -4), (16, 4)):
+        room = strided(memory[30:], (2, 3), steps)
+        assert np.array_equal(both(matrix, out=room), matrix * 2)
+    assert function(XS[:0], out=strided(memory, (0,), (0,))).shape == (0,)
