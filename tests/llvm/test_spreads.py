@@ -16,11 +16,14 @@ import accel as A
 from accel.backends.llvm import backend
 from accel.backends.llvm.calls import spread as spreads
 from accel.backends.llvm.calls.in_place import InPlace, in_place
+from accel.backends.llvm.machine.processor import Registers
 from accel.backends.llvm.machine.rows import ANY, Spread, spread
+from accel.backends.llvm.machine.target import host
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Program
 from tests import untyped
 from tests.guard_pages import guarded_copy
+from tests.llvm.processors import changed, compile_for
 from tests.schedule.programs import lowered
 from tests.untyped import accel as U
 
@@ -168,6 +171,39 @@ def test_nothing_before_and_behind_the_elements_is_read(kind: str, at_end: bool)
                 np.testing.assert_array_equal(found, one, f"{layout}, {count}")
 
 
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("kind", ["i1", "u2", "f2", "f4", "c8", "f8", "c16"])
+@pytest.mark.parametrize("register", [64, 32])
+def test_transposes_of_elements_that_lie_apart(
+    register: int, kind: str, at_end: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of blocks that are whole, and of parts of them, in bands and without, and nothing else is read."""
+    if host().processor.registers.bytes > register:
+        compile_for(monkeypatch, changed(registers=Registers(register, 16)))
+    turned = untyped.runN(lambda x: A.transpose(x))
+    backwards = untyped.runN(lambda x: A.transpose(A.reverseOn(1, x)))
+    for shape in ((1, 1), (3, 50), (67, 70), (300, 131), (40, 530), (129, 16)):
+        numbers = (np.arange(np.prod(shape)) * 7919 % 101).astype(kind).reshape(shape)
+        if kind.startswith("c"):
+            numbers = numbers * np.array(1 - 2j, kind)
+        for layout in ("two apart", "three apart", "columns apart"):
+            given = guarded_copy(at_end, LAYOUTS[layout](numbers))
+            for _ in range(2):
+                np.testing.assert_array_equal(turned(given), numbers.T, f"{layout}, {shape}")
+                np.testing.assert_array_equal(backwards(given), numbers[:, ::-1].T, f"{layout}, {shape}")
+
+
+def test_transposes_of_rows_of_one_element() -> None:
+    """Of an intermediate array, whose elements are adjacent."""
+
+    def columns(x: A.Acc[A.Matrix[np.float32]]) -> A.Acc[Any]:
+        rows_of_one = A.compute(A.reshape(A.lift(*A.unlift(A.shape(x)), 1), A.map(lambda e: e * 2, x)))
+        return A.transposeOn(0, 1, rows_of_one)
+
+    x = rows(2, 67, 70)
+    np.testing.assert_array_equal(A.runN(columns)(x), 2 * x.T[..., None])
+
+
 def test_spreads_are_told_from_rows() -> None:
     x = np.zeros((4, 6, 8), "f4")
     assert spread(x) is None
@@ -195,7 +231,9 @@ def test_which_arguments_are_read_where_they_lie() -> None:
     assert not copies(lambda a: A.slice(a, (0, 1)), x[:, ::2])  # a nest without loops
     assert not copies(lambda a: A.gather(A.use(np.zeros(7, np.int64)), a), x[:, 3])
     assert copies(lambda a: A.zipWith(A.add, a, A.reverse(a)), x[:, ::2])
-    assert not copies(A.transpose, x[:, ::2])
+    assert not copies(A.transpose, x[:, ::2])  # tiles are filled from such rows
+    assert copies(A.transpose, x[:, ::3])
+    assert copies(A.transpose, x[:, ::-1])
     assert not copies(lambda a: A.fold(A.add, 0, a), x[:, ::2])
     assert copies(lambda a: A.fold(A.add, 0, A.transpose(a)), x[:, ::2])  # columns side by side, if they were adjacent
     assert copies(lambda a: A.transpose(A.scanl1(A.add, A.transpose(a))), x[:, ::2])

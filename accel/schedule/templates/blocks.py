@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from accel.ast.tree.types import I64
 from accel.ir import mentions
 from accel.ir.flow import made, needed
 from accel.ir.nodes import For, LoopBody, Nest, OneToMaybe, OneToOne, Read, Remap, Stream, Within, Write
+from accel.labelled.array import Extent
+from accel.labelled.scalar import constant
 from accel.schedule.flat import flat_loops
 from accel.schedule.steps import SAME, Steps, of, steps
 from accel.support.dataclass import dataclass
@@ -22,7 +25,7 @@ MOST_AXES = 2
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """A read whose elements are adjacent along `axis`, not along the lanes.
+    """A read whose elements are adjacent along `axis`, or lie equally far apart there, not along the lanes.
 
     back: whether its index falls as the axis rises. index: the statements before it that make its index, in order. steps: how
     far each operand of its index moves.
@@ -97,7 +100,7 @@ def reads_across(
         if not isinstance(read, Read) or read.when is not None or not read.index:
             continue
         every = tuple(of(operand, known) for operand in read.index)
-        *outer, last = every
+        *outer, last = every[:-1] if _is_apart(read) else every
         along = [loop for loop in axes if last.over(loop.index) in (1, -1) and not any(_moves(o, loop) for o in outer)]
         if not along or _moves(last, lanes) or not _steps_evenly(outer, lanes):
             continue
@@ -105,6 +108,11 @@ def reads_across(
         if all(_is_index(statement, known, (lanes, along[-1])) for statement in index):
             found.append(Across(read, along[-1], last.over(along[-1].index) == -1, index, every))
     return found
+
+
+def _is_apart(read: Read) -> bool:
+    """Whether the elements of its rows lie apart: each is a row of one (`accel.ir.layouts.Layout`)."""
+    return len(read.index) > 1 and read.array.shape[-1] == Extent(None, 1) and read.index[-1] == constant(I64, 0)
 
 
 def _moves(steps: Steps, loop: For) -> bool:

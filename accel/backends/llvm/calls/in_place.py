@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.machine.rows import Spread
+from accel.backends.llvm.templates.tiles import FARTHEST
 from accel.backends.parameters import leaves
 from accel.ir import mentions
 from accel.ir.layouts import Layout, in_layouts, layout, mentioned_otherwise, reads_outwards
@@ -80,13 +81,17 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
 
     Elements that are repeated in order are fewer than their copies. Others each have to be read once, or at random; where
     dimensions lie in another order than loops run, by a template that has blocks for it. Elements that lie apart are gathered,
-    column after column, where adjacent ones would be folded or scanned side by side.
+    column after column, where adjacent ones would be folded or scanned side by side. What blocks read across is adjacent, or
+    every second element.
     """
     mixed = list(spread.order) != sorted(spread.order)
     if spread.step == 1 and not mixed:
         return True
     reads = [(nest, around, read) for nest in nests for around, read in _reads(nest) if read.array == argument]
-    ways = [_first_way(nest, argument, found) for nest, *_ in reads] if spread.step == 1 else []
+    every = [_ways(nest, argument, found) for nest, *_ in reads]
+    if spread.step not in (1, FARTHEST) and any(isinstance(way, Blocks) for ways in every for way in ways):
+        return False
+    ways = [next(iter(ways), None) for ways in every] if spread.step == 1 else []
     if ways and all(isinstance(way, Tile) for way in ways):
         return True  # what is packed is read in any order
     if len(reads) != 1:
@@ -98,7 +103,7 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     if not loops or any(each.over(loops[-1]) is None for each in moved):
         return True  # one element; or at random, wherever they lie
     if spread.step != 1:
-        adjacent = _first_way(nest, argument, _other(layout(argument, spread.order)))
+        adjacent = next(iter(_ways(nest, argument, _other(layout(argument, spread.order)))), None)
         if isinstance(adjacent, Columns | ColumnScans):
             return False
     if not all(isinstance(way, Blocks | Columns | ColumnScans) for way in ways):
@@ -107,10 +112,10 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     return all(len(places) == 1 for places in moving) and len({place for (place,) in moving}) == len(around)
 
 
-def _first_way(nest: Nest, argument: Array, found: Layout) -> Finding | None:
-    """The first one that is not for rows of a few elements alone."""
+def _ways(nest: Nest, argument: Array, found: Layout) -> list[Finding]:
+    """Those that are not for rows of a few elements alone."""
     ways = schedules(in_layouts(nest, {argument: found}), PROCESSOR).ways
-    return next((way.finding for way in ways if not isinstance(way.finding, Interleaved)), None)
+    return [way.finding for way in ways if way.finding is not None and not isinstance(way.finding, Interleaved)]
 
 
 def _reads(nest: Nest) -> Iterator[tuple[Sequence[Stream], Read]]:

@@ -26,6 +26,9 @@ FEW_ROWS = 8
 ASKED = 256
 """Bytes of the next block that are asked for with each row that is computed, where blocks are long: half of it, or more."""
 
+FARTHEST = 2
+"""Elements from one to the next of a row from which tiles are filled, as of the parts of complex numbers."""
+
 SLACK = 48
 """Elements before and behind the lanes' axis of a tile."""
 
@@ -70,7 +73,10 @@ class Tile:
         self._pitch = most[lanes.index.name] + 2 * SLACK
         self._most = [most[axis.index.name] for axis in self._dimensions]
         self._kind = across.read.array.element
-        self._size = -self._kind.bytes if across.back else self._kind.bytes
+        self._apart = max(1, levels.view.frame.step(across.read.array))
+        assert self._apart <= FARTHEST, "elements that lie farther apart are copied first"
+        self._bytes = self._apart * self._kind.bytes
+        self._size = -self._bytes if across.back else self._bytes
         self._long = long
         self._rows = rows_at_once(self._kind)
         if long and PIECE // self._kind.bytes <= FEW_ROWS:
@@ -150,7 +156,7 @@ class Tile:
         if self._ahead is None:
             return
         code, (behind, step) = self._levels.routine.code, self._ahead
-        length = self._most[-1] * self._kind.bytes
+        length = self._most[-1] * self._bytes
         if self._long:
             part = min(length, ASKED)
             first = code.emit(f"mul i64 {turn}, {part}")
@@ -177,7 +183,7 @@ class Tile:
         if self._across.back and width > 1:
             offset = code.emit(f"add i64 {offset}, {(width - 1) * self._size}")
         start = code.emit(f"getelementptr i8, ptr {row}, i64 {offset}")
-        vectors = transposed_rows(code, self._kind, self._addresses(start, step, count), width)
+        vectors = transposed_rows(code, self._kind, self._addresses(start, step, count), width, self._apart)
         place = code.emit(f"mul i64 {position}, {self._pitch}")
         for vector in reversed(vectors) if self._across.back else vectors:
             target = self._element(column, place)

@@ -23,11 +23,13 @@ def rows_at_once(kind: ScalarType) -> int:
     return 8 if kind.bytes == 8 else 16
 
 
-def transposed_rows(code: Code, kind: ScalarType, rows: Sequence[str], width: int) -> list[str]:
-    """The first `width` elements at each address of `rows`, transposed: vector k holds element k of every row."""
+def transposed_rows(code: Code, kind: ScalarType, rows: Sequence[str], width: int, step: int = 1) -> list[str]:
+    """The first `width` elements at each address of `rows`, transposed: vector k holds element k of every row.
+
+    step: from one element to the next, 1 or 2.
+    """
     element, count = memory_type(kind), len(rows)
-    piece = element if width == 1 else f"<{width} x {element}>"
-    pieces = [code.emit(f"load {piece}, ptr {row}, align {kind.bytes}") for row in rows]
+    pieces = [_piece(code, kind, row, width, step) for row in rows]
     vectors = [_side_by_side(code, element, width, pieces[j::width]) for j in range(width)]
     type_, within = f"<{count} x {element}>", min(width, PIECE // kind.bytes)
     squares = [interleaved(code, type_, count, vectors[j : j + within]) for j in range(0, width, within)]
@@ -35,6 +37,19 @@ def transposed_rows(code: Code, kind: ScalarType, rows: Sequence[str], width: in
         return squares[0]
     columns = [interleaved(code, type_, count, column, within) for column in zip(*squares, strict=True)]
     return [vector for place in zip(*columns, strict=True) for vector in place]
+
+
+def _piece(code: Code, kind: ScalarType, row: str, width: int, step: int) -> str:
+    """Elements of a row, and no memory behind the last of them."""
+    element = memory_type(kind)
+    type_ = element if width == 1 else f"<{width} x {element}>"
+    first = code.emit(f"load {type_}, ptr {row}, align {kind.bytes}")
+    if width == 1 or step == 1:
+        return first
+    behind = code.emit(f"getelementptr {element}, ptr {row}, i64 {width - 1}")
+    second = code.emit(f"load {type_}, ptr {behind}, align {kind.bytes}")
+    picks = [place if place < width else place + 1 for place in range(0, 2 * width, 2)]
+    return shuffled(code, type_, first, second, picks)
 
 
 def interleaved(code: Code, type_: str, count: int, vectors: Sequence[str], unit: int = 1) -> list[str]:

@@ -86,7 +86,8 @@ class BandLoops(BlockLoops):
             return "0"
         address = code.emit(f"ptrtoint ptr {levels.view.data(across.read.array)} to i64")
         bytes_before = code.emit(f"and i64 {address}, {LINE - 1}")
-        elements = code.emit(f"udiv i64 {bytes_before}, {across.read.array.element.bytes}")
+        apart = max(1, levels.view.frame.step(across.read.array))
+        elements = code.emit(f"udiv i64 {bytes_before}, {apart * across.read.array.element.bytes}")
         before = code.emit(f"and i64 {elements}, {self._shape.height - 1}")
         is_less = code.emit(f"icmp slt i64 {before}, {levels.extent(loop)}")
         return code.emit(f"select i1 {is_less}, i64 {before}, i64 0")

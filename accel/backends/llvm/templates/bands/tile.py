@@ -44,7 +44,7 @@ class BandTile(Tile):
         super().__init__(levels, across, lanes, [axis], most)
         self._shape = shape
         self._wide = min(AT_ONCE, LINE // kind.bytes, shape.height)
-        self._run = shape.along * kind.bytes
+        self._run = shape.along * self._bytes
 
     def row(self, at: Mapping[str, str]) -> str:
         """The address of the first lane's element of a row of a block, of which the tile has the last two bands'."""
@@ -137,10 +137,10 @@ class BandTile(Tile):
         what is read of this one. One band is memory that a processor expects. Gives what stands behind, where rows end that
         begin within a line."""
         code, shape, (_, step) = self._levels.routine.code, self._shape, self._block
-        share = shape.group * shape.height * self._kind.bytes
+        share = shape.group * shape.height * self._bytes
         turn = code.emit(f"mul i64 {place}, {self._groups}")
         turn = code.emit(f"add i64 {turn}, {code.emit(f'mul i64 {group}, {shape.height}')}")
-        done = code.emit(f"mul i64 {turn}, {shape.group * self._kind.bytes}")
+        done = code.emit(f"mul i64 {turn}, {shape.group * self._bytes}")
         far = code.emit(f"mul i64 {code.emit(f'udiv i64 {done}, {self._run}')}, {step}")
         far = code.emit(f"add i64 {far}, {code.emit(f'and i64 {done}, {self._run - 1}')}")
         here = code.emit(f"mul i64 {code.emit(f'mul i64 {group}, {shape.group}')}, {step}")
