@@ -13,7 +13,7 @@ from accel.ir.passes.digits import digits, division
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.meaning.evaluate import evaluate
 
-POSITION = Stream("p", I64)
+POSITION = Stream("i0m", I64)
 EXTENTS = {SizeVariable(0): 3, SizeVariable(1): 5, SizeVariable(2): 2}
 N, M, K = (Extent(variable, 0) for variable in EXTENTS)
 
@@ -23,7 +23,7 @@ N, M, K = (Extent(variable, 0) for variable in EXTENTS)
 )
 def test_digits_of_positions(extents: tuple[Extent, ...]) -> None:
     streams = [Stream(f"i{number}", I64) for number in range(len(extents))]
-    statement = division(streams, extents, POSITION)
+    statement = division(streams, extents)
     found = digits(statement, POSITION)
     assert found is not None
     assert (found.statement, found.streams, found.extents) == (statement, tuple(streams), extents)
@@ -36,9 +36,17 @@ def test_digits_of_positions(extents: tuple[Extent, ...]) -> None:
 
 
 def test_other_functions_are_none() -> None:
-    statement = division([Stream("i", I64), Stream("j", I64)], (N, M), POSITION)
+    statement = division([Stream("i0", I64), Stream("i1", I64)], (N, M))
     function = statement.function
     fewer = replace(function, body=replace(function.body, statements=function.body.statements[:-1]))
     turned = replace(function, body=replace(function.body, results=function.body.results[::-1]))
     for other in (fewer, turned):
         assert digits(replace(statement, function=other), POSITION) is None
+
+
+def test_what_users_divide_is_none() -> None:
+    """Their loop may run further: the outermost digit stays at its end then."""
+    statement = division([Stream("i0", I64), Stream("i1", I64)], (N, M))
+    index = Stream("i0", I64)
+    own = replace(statement, outs=(Stream("j3", I64), Stream("j3_1", I64)), arguments=(index,))
+    assert digits(own, index) is None

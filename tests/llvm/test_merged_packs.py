@@ -152,3 +152,24 @@ def test_gathers_out_of_bounds() -> None:
     for backend in ("interpreter", "llvm"):
         with pytest.raises(A.AccelIndexError, match="13"):
             A.runN(further, backend=backend)(x, y)
+
+
+def test_indices_that_users_divide() -> None:
+    """A loop that runs further than there are positions, where the outermost digit stays: it stands for no others."""
+    w, xs, ys = numbers((3, 5), "float32"), numbers((40, 60), "float32", 1), numbers((50, 60), "float32", 2)
+
+    def held(ix: Rows) -> Rows:
+        (i,) = A.unindex(ix)
+        inner = A.rem(i, 5)
+        return index(A.min(0 * inner + A.quot(i, 5), 2), inner)
+
+    def function(w: Rows, xs: Rows, ys: Rows) -> Rows:
+        factors = A.backpermute(index(40), held, w)
+        spread = A.backpermute(index(40, 60), lambda ix: index(ix[0]), factors)
+        return A.einsum("ik,ok->io", A.zipWith(A.mul, spread, xs), ys)
+
+    rows = np.minimum(np.arange(40) // 5, 2)
+    expected = defined(w[rows, np.arange(40) % 5][:, None] * xs, ys.T)
+    for threads in (1, 2):
+        found = np.asarray(A.runN(function, threads=threads)(w, xs, ys))
+        assert found.tobytes() == np.ascontiguousarray(expected).tobytes()

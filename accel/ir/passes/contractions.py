@@ -45,7 +45,7 @@ from accel.ir.nodes import (
     is_known,
 )
 from accel.ir.passes.apart import apart
-from accel.ir.passes.digits import division
+from accel.ir.passes.digits import division, merged_index
 from accel.ir.passes.plain import depends, is_plain, maps
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Variable, constant
@@ -263,13 +263,13 @@ def _loop(loops: tuple[For, ...], made: _Made) -> _Loop:
     """One for all of them."""
     if len(loops) == 1:
         return _Loop(loops, loops[0].index, _extent(loops[0]))
-    index = Stream(loops[0].index.name + "m", I64)
+    index = merged_index([loop.index for loop in loops])
     return _Loop(loops, index, made.product([_extent(loop) for loop in loops]))
 
 
 def _division(loop: _Loop) -> OneToOne:
     """The indices of loops, of a position among all that they visit."""
-    return division([each.index for each in loop.loops], [_extent(each) for each in loop.loops], loop.index)
+    return division([each.index for each in loop.loops], [_extent(each) for each in loop.loops])
 
 
 def _rewritten(nest: Nest, groups: _Groups, made: _Made) -> list[Step]:

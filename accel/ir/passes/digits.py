@@ -25,14 +25,22 @@ class Digits:
     extents: tuple[Extent, ...]
 
 
-def division(indices: Sequence[Stream], extents: Sequence[Extent], position: Stream) -> OneToOne:
+def merged_index(indices: Sequence[Stream]) -> Stream:
+    """The index of the loop that stands for the loops with these indices. It is known by its name: where users divide an index
+    in the same way, the loop need not end where the loops would."""
+    return Stream(f"{indices[0].name}m", I64)
+
+
+def division(indices: Sequence[Stream], extents: Sequence[Extent]) -> OneToOne:
     """The indices of loops of these extents, of a position among all that they visit."""
-    return OneToOne(tuple(indices), _function(extents), (position,))
+    return OneToOne(tuple(indices), _function(extents), (merged_index(indices),))
 
 
 def digits(statement: LoopBody, position: Stream) -> Digits | None:
     """The statement as one that finds the digits of that position; None if it is another."""
     if not isinstance(statement, OneToOne) or statement.arguments != (position,) or statement.when is not None:
+        return None
+    if position != merged_index(statement.outs):
         return None
     extents: list[Extent] = []
     for each in reversed(statement.function.body.statements):
