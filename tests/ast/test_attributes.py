@@ -60,10 +60,13 @@ def test_the_fields_of_an_array_are_mapped() -> None:
         (lambda xs, ns: A.concatOn(0, xs, ns), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
         (lambda xs, ns: A.update(ns, slice(0, 2), xs), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
         (lambda xs, ns: A.searchsorted(xs, ns), "convert one: `A.map(lambda x: A.cast(x, np.float32), ns)`"),
-        (lambda xs, ns: A.append(A.zip(xs, xs), A.zip(xs, ns)), None),
+        (
+            lambda xs, ns: A.append(A.zip(xs, xs), A.zip(xs, ns)),
+            "take parts of one type: `A.map(lambda t: t[0], xs)`, `A.map(lambda m: A.fromMaybe(default, m), xs)`",
+        ),
     ],
 )
-def test_the_wider_of_two_types_is_what_to_convert_to(mistake: Any, hint: str | None) -> None:  # Any: as above
+def test_the_wider_of_two_types_is_what_to_convert_to(mistake: Any, hint: str) -> None:  # Any: as above
     with pytest.raises(A.AccelTypeError, match="arrays of one element type") as caught:
         mistake(A.use(np.ones(2, np.float32)), A.use(np.ones(2, np.int64)))
     assert caught.value.hint == hint

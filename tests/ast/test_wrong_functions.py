@@ -23,7 +23,52 @@ def shortened(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
     return A.acond(A.null(xs), xs, shortened(A.tail(xs)))
 
 
+MAYBES = A.map(A.just, XS)
+NOT_ALIKE = "`A.map(lambda m: A.fromMaybe(default, m), xs)`"
+
 WRONG: dict[str, tuple[Callable[[], object], type[A.AccelError], str, str]] = {
+    "append": (
+        lambda: UNTYPED.append(XS, MAYBES),
+        A.AccelTypeError,
+        "append needs arrays of one element type, got i64 and maybe i64",
+        NOT_ALIKE,
+    ),
+    "searchsorted": (
+        lambda: UNTYPED.searchsorted(MAYBES, XS),
+        A.AccelTypeError,
+        "searchsorted needs arrays of one element type, got maybe i64 and i64",
+        NOT_ALIKE,
+    ),
+    "compact": (
+        lambda: UNTYPED.compact(XS, XS),
+        A.AccelTypeError,
+        "compact needs a mask of bools, got elements of type i64",
+        "`A.map(lambda x: x != 0, mask)`",
+    ),
+    "cis of a tuple": (
+        lambda: UNTYPED.cis(A.lift(XS[0], XS[1])),
+        A.AccelTypeError,
+        "cis takes floats, got (i64, i64)",
+        "an item of a tuple is taken by `t[0]`",
+    ),
+    "cis of a complex number": (
+        lambda: UNTYPED.cis(1j),
+        A.AccelTypeError,
+        "cis takes floats, got c128",
+        "`A.real(z)`",
+    ),
+    "sort": (
+        lambda: UNTYPED.sort(A.map(lambda x: A.mkComplex(x, x), A.use(np.ones(3)))),
+        A.AccelTypeError,
+        "sort takes numbers, bools, tuples and maybes of them, got c128",
+        "`A.sortBy(A.magnitude, xs)`",
+    ),
+    "sort of maybes": (
+        lambda: UNTYPED.sort(A.map(lambda x: A.just(A.mkComplex(x, x)), A.use(np.ones(3)))),
+        A.AccelTypeError,
+        "sort takes numbers, bools, tuples and maybes of them, got maybe c128",
+        "`A.sortBy(lambda x: …, xs)`",
+    ),
     "and_": (
         lambda: UNTYPED.and_(XS),
         A.AccelTypeError,

@@ -76,7 +76,8 @@ def require_same_elements(name: str, arguments: Mapping[str, Acc[Any] | None], w
         places = tuple((f"{each.type.element} was made here:", each.node.where) for each in (one, two))
         message = f"{name} needs arrays of one element type, got {one.type.element} and {two.type.element}"
         words = zip(texts(name, where, tuple(arguments)), arguments.values(), strict=True)
-        hint = conversion((one, two), [word for word, array in words if array is not None])
+        parts = "take parts of one type: `A.map(lambda t: t[0], xs)`, `A.map(lambda m: A.fromMaybe(default, m), xs)`"
+        hint = conversion((one, two), [word for word, array in words if array is not None]) or parts
         raise AccelTypeError(message, where, others=places, hint=hint)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from accel.ast.handles import operations
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.habits.calls import require_elements
-from accel.ast.handles.literals import describe, is_node, untyped
+from accel.ast.handles.literals import describe, is_node, part_of, untyped
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F16, ComplexType, ScalarType, complex_type
@@ -146,8 +146,10 @@ def _of_parts(name: str, node: ScalarNode) -> ComplexType:
         raise AccelTypeError(f"{name} takes floats of 32 or 64 bits, got {kind}", here(), hint=hint)
     if isinstance(kind, ScalarType) and kind.is_float:
         return complex_type(kind)
-    advice = "convert first: `A.toFloating(e, np.float64)`" if isinstance(kind, ScalarType) else None
-    raise AccelTypeError(f"{name} takes floats, got {kind}", here(), hint=advice)
+    hint = part_of(kind) or "a complex number has floats already: `A.real(z)`, `A.imag(z)`"
+    if isinstance(kind, ScalarType):
+        hint = "convert first: `A.toFloating(e, np.float64)`"
+    raise AccelTypeError(f"{name} takes floats, got {kind}", here(), hint=hint)
 
 
 def _complex(name: str, z: object) -> ScalarNode:

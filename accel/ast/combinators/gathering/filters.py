@@ -54,7 +54,9 @@ def compact(
     marks, array = inner_array("compact", mask, where, (mask, xs)), inner_array("compact", xs, where, (mask, xs))
     if marks.type.element is not BOOL:
         message = f"compact needs a mask of bools, got elements of type {marks.type.element}"
-        hint = "the mask comes first, then the array" if array.type.element is BOOL else None
+        hint = "say which elements count: `A.map(lambda x: x != 0, mask)`"
+        if array.type.element is BOOL:
+            hint = "the mask comes first, then the array"
         raise AccelTypeError(message, where, hint=hint)
     pairs, counts = _filtered("compact", fst, zip_arrays("compact", (marks, array), trim=False))
     return map_arrays("compact", snd, (pairs,)), counts

@@ -111,8 +111,9 @@ def require_order(name: str, array: Acc[Any], where: Where | None) -> None:
     """Raises `AccelTypeError` unless the elements of what `name` was given have an order."""
     if not _has_order(array.type.element):
         message = f"{name} takes numbers, bools, tuples and maybes of them, got {array.type.element}"
-        is_complex = isinstance(array.type.element, ComplexType)
-        hint = "complex numbers have no order: give them one by `A.sortBy(A.magnitude, xs)`" if is_complex else None
+        hint = "give the elements an order: `A.sortBy(lambda x: …, xs)`, with the part of each by which they are sorted"
+        if isinstance(array.type.element, ComplexType):
+            hint = "complex numbers have no order: give them one by `A.sortBy(A.magnitude, xs)`"
         raise AccelTypeError(message, where, others=(("the array was made here:", array.node.where),), hint=hint)
 
 
