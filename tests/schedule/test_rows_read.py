@@ -63,7 +63,7 @@ def test_where_rows_may_join() -> None:
     "element",
     [
         lambda x, i, j, a, b: x[i + a, 2 * j + b],
-        lambda x, i, j, a, b: x[i + a, j + b - A.min(j, 0)],
+        lambda x, i, j, a, b: x[i + a, j + b - A.min(j, 2)],
         lambda x, i, j, a, b: x[j + a, i + b],
         lambda x, i, j, a, b: x[i + a, j + b] + A.cast(j, np.float32),
         lambda x, i, j, a, b: A.cond(j > 2, x[i + a, j + b], 0),
