@@ -74,7 +74,7 @@ def blocks(nest: Nest) -> Blocks | None:
     lanes = loops[-1]
     if not all(_runs_along(s, lanes) for s in statements if isinstance(s, Write)):
         return None
-    across = reads_across(statements, steps(nest), loops, lanes, loops[:-1])
+    across = reads_across(statements, steps(nest), loops, lanes, loops[:-1], apart=True)
     axes = tuple(loop for loop in loops if any(each.axis == loop for each in across))[-MOST_AXES:]
     across = [each for each in across if each.axis in axes]
     if not across:
@@ -92,15 +92,17 @@ def reads_across(
     loops: Sequence[For],
     lanes: For,
     axes: Collection[For],
+    *,
+    apart: bool = False,
 ) -> list[Across]:
-    """The reads that step evenly over `lanes`, but are adjacent along one of `axes`."""
+    """The reads that step evenly over `lanes`, but are adjacent along one of `axes`; or `apart`, equally far, if allowed."""
     makers = {out.name: statement for statement in statements for out in made(statement)}
     found = []
     for read in statements:
         if not isinstance(read, Read) or read.when is not None or not read.index:
             continue
         every = tuple(of(operand, known) for operand in read.index)
-        *outer, last = every[:-1] if _is_apart(read) else every
+        *outer, last = every[:-1] if apart and _is_apart(read) else every
         along = [loop for loop in axes if last.over(loop.index) in (1, -1) and not any(_moves(o, loop) for o in outer)]
         if not along or _moves(last, lanes) or not _steps_evenly(outer, lanes):
             continue
