@@ -135,22 +135,23 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
     demand(options.formulation, graph)
-    stored = replace(options, duplicate="gathers") if options.duplicate == "stencils" else options
-    answer, trouble = _optimum(graph, stored)
-    if trouble:
+    plain = _optimum(graph, options.stored)
+    answer = with_taken_in(graph, options, plain, lambda changed: _optimum(changed, options.stored))
+    if answer.trouble:
+        trouble = f"{answer.trouble} the cost is {answer.cost}{_at_least(answer.bound)}"
         _warn(f"The solver {options.solver!r}", trouble)
-    return with_taken_in(graph, options, answer, lambda changed: _optimum(changed, stored)[0])
+    return answer
 
 
-def _optimum(graph: Graph, options: Options) -> tuple[Answer, str]:
-    """The answer of the strategy `ilp`, and why it is not proved, if that is the solver's fault."""
+def _optimum(graph: Graph, options: Options) -> Answer:
+    """The answer of the strategy `ilp`."""
     assert options.model is not None
     weights = Weights(graph, options.extents)
     prices = Prices(graph, options.what_costs, weights)
     problem = asked(graph, options.model, weights, options)
     facts = problem.facts
     if facts is None:
-        return _by_heuristics(graph, prices, options, _BESIDE_GREEDY), ""
+        return _by_heuristics(graph, prices, options, _BESIDE_GREEDY)
     try:
         if facts.candidates.reads:
             plain = with_greedy(study(graph, options.model, weights, "gathers"), "gathers")
@@ -159,7 +160,7 @@ def _optimum(graph: Graph, options: Options) -> tuple[Answer, str]:
             problem = with_greedy(problem, options.duplicate)
         found = optimise(problem, facts, options)
     except SolverError as error:  # whatever a solver does wrong, the program still runs
-        return replace(_by_heuristics(graph, prices, options, QUICK[1:]), finished=False), str(error)
+        return replace(_by_heuristics(graph, prices, options, QUICK[1:]), finished=False, trouble=f"{error};")
     finished = found.proved or not (found.trouble or found.late)
     name = None if found.strategy == "greedy" else options.solver
     answer = Answer(
@@ -167,9 +168,8 @@ def _optimum(graph: Graph, options: Options) -> tuple[Answer, str]:
     )
     answer = _no_dearer(answer, graph, prices, options, QUICK)
     if answer.finished:
-        return answer, ""
-    reason = f"{found.trouble};" if found.trouble else f"after {options.time_limit} s"
-    return answer, f"{reason} the cost is {answer.cost}{_at_least(answer.bound)}"
+        return answer
+    return replace(answer, trouble=f"{found.trouble};" if found.trouble else f"after {options.time_limit} s")
 
 
 def _warn(who: str, trouble: str) -> None:

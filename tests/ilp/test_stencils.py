@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel.ilp import plan as planner
 from accel.ilp.facts.contraction import merge_chains
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import search
+from accel.ilp.problem.answer import Answer
 from accel.ilp.problem.cost import MODELS, Weights
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.recompute.candidates import candidates
 from accel.ilp.recompute.graph import recompute
@@ -58,6 +62,26 @@ def test_a_wide_program_takes_no_search_of_pairs() -> None:
         s.map(f"m{k}", "xs", index=[f"m{k - 2}"] if k % 3 == 2 else [], result=k % 5 == 0)
     answer = search(s.finish(), Options(duplicate="stencils"))
     assert answer.proved
+
+
+def test_a_cheaper_plan_that_is_not_proved_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search with nothing taken in comes to its end, and that with a map taken in does not."""
+    s = Sketch()
+    s.use("xs")
+    s.map("doubled", "xs")
+    s.map("around", "xs", index=["doubled"], result=True)
+    graph, known = s.finish(), planner._optimum
+
+    def late(changed: Graph, options: Options) -> Answer:
+        answer = known(changed, options)
+        return answer if changed is graph else replace(answer, proved=False, finished=False, trouble="after 0 s")
+
+    monkeypatch.setattr(planner, "_optimum", late)
+    with pytest.warns(A.AccelSolverWarning, match="after 0 s the cost is") as told:
+        answer = search(graph, Options())
+    assert len(told) == 1
+    assert answer.recomputed
+    assert not answer.proved
 
 
 def around(xs: AnyAcc) -> AnyAcc:

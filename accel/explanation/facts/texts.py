@@ -30,8 +30,9 @@ def texts(
 ) -> Mapping[str, str]:
     """Stage name to text: `ast labelled graph model fusedast ir schedule llvm opencl`.
 
-    program: what was planned, with `options`; its graph and model are those of the search. From `labelled` on, what the plan
-    recomputes stands in the program. The text of `ast` is made at once: nodes hold the user's arrays, explanations are kept.
+    program: what was planned, with `options`; its graph and model are those of the search, in which stencils take nothing in.
+    From `labelled` on, what the plan recomputes stands in the program. The text of `ast` is made at once: nodes hold the
+    user's arrays, explanations are kept.
     """
     of_nodes = ast_text(tuple(nodes))
 
@@ -55,6 +56,7 @@ def texts(
 
 def _model(graph: Graph, options: Options) -> str:
     """The integer linear programs in LP format, for each part that can be clustered by itself and each level of the cost."""
+    options = options.stored
     if options.model is None:
         return "\\ a cost function has no model"
     problem = asked(graph, options.model, Weights(graph, options.extents), options)

@@ -110,8 +110,9 @@ class Plan:
     (`recompute/graph.py`). `realise.py` does it in the program, and says in `recomputations` what it has done.
 
     `inner`: for each `Acond` its (then, orelse), for each `Awhile` its (condition, body). `cost` and `bound` hold one number
-    per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less; `recalled`: that
-    and `bound` are an earlier process's word (`plan_cache.py`).
+    per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less, with
+    `duplicate="stencils"` none in which the same is recomputed; `recalled`: that and `bound` are an earlier process's word
+    (`plan_cache.py`).
     """
 
     clustering: Clustering

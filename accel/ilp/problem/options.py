@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from accel.errors import AccelValueError, here
@@ -39,10 +40,11 @@ class Options:
     """Settings of the planner.
 
     `sizes`: "nominal" (1024 for every unknown extent) or the extents to plan for. `duplicate`: whether work may be
-    recomputed. "gathers": a cheap operation may be pushed through a gather that is larger than its source. "stencils": its
-    readers may recompute it as well, where they load it at its neighbours and then none of it is stored. True: wherever they
-    read it (docs/ilp/recomputation.md). False: none of these. "published": any operation may be pushed [vB24].
-    `time_limit`: seconds for the solver, all components and levels together; where readers may recompute, once more.
+    recomputed. "gathers": a cheap operation may be pushed through a gather that is larger than its source. "stencils":
+    readers that load it by index may recompute it as well. True: all its readers may (docs/ilp/recomputation.md). False: none
+    of these. "published": any operation may be pushed [vB24].
+    `time_limit`: seconds for the solver, all components and levels together; with `duplicate=True` once more, with "stencils"
+    up to twice more.
     `formulation`: of the integer linear program; ours, that of [vB24 Fig. 4], or that of [Rob section 1.4].
     """
 
@@ -73,6 +75,11 @@ class Options:
     def recomputes(self) -> bool:
         """Whether readers may recompute what they read."""
         return self.duplicate in RECOMPUTED_BY_READERS
+
+    @property
+    def stored(self) -> Options:
+        """Those of a search in which stencils take nothing in."""
+        return replace(self, duplicate="gathers") if self.duplicate == "stencils" else self
 
     @property
     def extents(self) -> Mapping[SizeVariable, int]:
