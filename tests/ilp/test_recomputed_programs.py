@@ -137,7 +137,8 @@ def test_nothing_is_recomputed_unless_that_is_asked_for(program: Callable[[AnyAc
         staged = stages(made, Options(duplicate=duplicate))
         allowed = duplicate is True or (duplicate == "stencils" and program in STENCILS)
         assert bool(repeated(staged.plan)) == allowed
-        assert duplicate is not False or staged.labelled is made
+        is_view = program is generated and duplicate is not False  # each cluster has its own, which costs less
+        assert (staged.labelled is made) == (not (allowed or is_view))
 
 
 def repeated(plan: Plan) -> list[Recomputation]:
