@@ -121,6 +121,7 @@ def test_an_element_is_no_nothing_without_a_type() -> None:
         lambda: A.generate((3,), lambda ix: A.just(A.nothing())),
         lambda: A.unit(A.nothing()),
         lambda: A.stencil(lambda n: A.nothing(), A.boundary.clamp, xs),
+        lambda: A.map(lambda m: A.while_(lambda n: A.isJust(n), lambda n: n, A.nothing()), xs),
     ):
         with pytest.raises(A.AccelTypeError, match=r"is a nothing\(\) that has met no value"):
             wrong()

@@ -12,7 +12,7 @@ from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.handles.literals import require_definite, typed, untyped
+from accel.ast.handles.literals import definite, typed
 from accel.ast.handles.shapes import shape_of
 from accel.ast.handles.tuples import toIndex
 from accel.ast.tree.nodes import Generate, Parameter
@@ -73,8 +73,7 @@ def filled(name: str, sh: object, e: object) -> Acc[Any]:
     """`fill` for the combinator `name`, which errors and explanations call by its name."""
     where = here()
     shape, extents = shape_of(name, sh, where, e)
-    value = untyped(raw(e), f"the element of {name}", where)
-    require_definite(value, f"the element of {name}", where)
+    value = definite(raw(e), f"the element of {name}", where)
     function = scalar_function((Parameter(index_type(len(extents)), where),), value)
     forbid_nested(name, (shape, function), where)
     kind = array_type(len(extents), value.type)

@@ -212,9 +212,9 @@ _UNTYPED: Final = "write `A.cond(A.constant(False), A.just(e), A.nothing())`, wi
 def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
     if node.type == expected:
         return node
-    definite = filled(node, expected)
-    if definite is not None:
-        return definite
+    agreeing = filled(node, expected)
+    if agreeing is not None:
+        return agreeing
     hint = _made_of(expected) or part_of(node.type)
     if expected == NOTHING_YET:
         hint = f"the nothing() has no type yet: {_UNTYPED}"
@@ -234,6 +234,13 @@ def require_definite(node: ScalarNode, what: str, where: Where | None) -> None:
     """Raise `AccelTypeError` if an element would be a `nothing()` of which nobody says what it lacks."""
     if has_met_nothing(node):
         raise AccelTypeError(f"{what} is a nothing() that has met no value: it has no type", where, hint=_UNTYPED)
+
+
+def definite(value: object, what: str, where: Where | None) -> ScalarNode:
+    """As `untyped`, of what is no `nothing()` of which nobody says what it lacks."""
+    node = untyped(value, what, where)
+    require_definite(node, what, where)
+    return node
 
 
 def part_of(kind: ElementType) -> str | None:

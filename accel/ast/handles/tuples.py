@@ -18,7 +18,7 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import call
 from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.habits.values import is_function
-from accel.ast.handles.literals import describe, natural_type, typed, untyped, whole_number, whole_typed
+from accel.ast.handles.literals import definite, describe, natural_type, typed, untyped, whole_number, whole_typed
 from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import Literal, Parameter, Project, ScalarNode, ShapeOf, While
 from accel.ast.tree.operators import Operator
@@ -317,7 +317,7 @@ def while_(p: Callable[[Exp[E]], Exp[np.bool_]], f: Callable[[Exp[E]], Exp[E]], 
     if is_function(x):
         hint = "the functions come first: `A.while_(p, f, x)`"
         raise AccelTypeError(f"while_ starts from a value, got {describe(x)}", where, hint=hint)
-    initial = untyped(raw(x), "the start of while_", where)
+    initial = definite(raw(x), "the start of while_", where)
     parameter = Parameter(initial.type, where)
     condition = call(p, (parameter,), "the condition of while_", where, result=BOOL)
     body = call(f, (parameter,), "the step of while_", where, result=initial.type)
