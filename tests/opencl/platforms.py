@@ -34,7 +34,7 @@ def backend(platform: str) -> OpenCLBackend:
 
 
 def fresh(platform: str) -> OpenCLBackend:
-    """A backend of its own on that device, for tests that change it."""
+    """A backend of its own on that device, for tests that change it. Its memory is that of all."""
     return OpenCLBackend(ROWS[platform])
 
 
