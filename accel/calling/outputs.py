@@ -49,7 +49,9 @@ def checked(out: object, arguments: Sequence[object]) -> None:
 
 
 def _overlaps_itself(array: HostArray) -> bool:
-    """Whether some of its elements lie in others: whether a step along an axis is shorter than what all shorter steps reach."""
+    """Whether a step along an axis is shorter than what all shorter steps reach, so that elements may lie in others. Axes that
+    interleave without that are refused, too: only `as_strided` makes such.
+    """
     reach = array.itemsize
     for step, extent in sorted((abs(step), extent) for step, extent in zip(array.strides, array.shape, strict=True)):
         if extent > 1 and step < reach:
