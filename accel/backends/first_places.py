@@ -130,8 +130,8 @@ def _ordered(keys: HostArray) -> Places:
     """Integers of up to 32 bits, as i64, in the order of the keys: both zeros are one, and so are all NaNs, the greatest."""
     if keys.dtype.kind != "f":
         return keys.astype(np.int64)
-    single = keys.astype(np.float32) + np.float32(0)
-    bits = single.view(np.int32)
+    bits = keys.astype(np.float32).view(np.int32)
+    np.copyto(bits, 0, where=bits == np.iinfo(np.int32).min)  # to add 0.0 would warn of signalling NaNs
     order_bits(bits, np.isnan(keys))
     return bits.astype(np.int64)
 

@@ -381,6 +381,19 @@ def test_too_large_a_k_that_is_computed(backend: Any) -> None:
         untyped.run(A.topK(k, A.use(np.zeros(3))), backend=backend)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("kind", "signalling"), [("float16", 0x7D00), ("float32", 0x7FA00000), ("float64", 0x7FF4 << 48)]
+)
+@pytest.mark.filterwarnings("error")
+def test_signalling_nans_are_warned_of_by_nobody(backend: Any, kind: str, signalling: int) -> None:
+    xs = np.random.default_rng(0).integers(-9, 9, (3, 3000)).astype(kind)
+    xs.view(f"u{xs.itemsize}")[:, ::7] = signalling
+    expected = np.argsort(xs, -1, kind="stable")
+    same(untyped.run(A.argsort(A.use(xs)), backend=backend), expected)
+    same(untyped.run(A.topK(3, A.use(xs)), backend=backend)[1], np.tile([0, 7, 14], (3, 1)))
+
+
 @pytest.mark.llvm
 @pytest.mark.parametrize("module", [search, sorts], ids=["search", "sorts"])
 def test_the_examples_of_the_docstrings(module: Any) -> None:
