@@ -19,7 +19,7 @@ from accel.ilp.formulations.protocol import Posed
 from accel.ilp.legality.checker import refusal
 from accel.ilp.model.solution import Solution, expanded, priced, solution_of
 from accel.ilp.problem.clustering import Cluster, Clustering, cluster_of
-from accel.ilp.problem.cost import CostLevel, CostModel, Weights
+from accel.ilp.problem.cost import CostLevel, CostModel, Weights, added
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
@@ -146,8 +146,8 @@ def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tupl
     """A bound on the whole: of the parts, and of operations by themselves. Lexicographic order and addition agree."""
     decided = {label for part in bounds for label in part}
     alone = [node.label for node in problem.contraction.graph.nodes if node.label not in decided]
-    constant = [constant_price(problem.contraction.graph, level) for level in problem.model]
-    return tuple(map(sum, zip(constant, _alone(problem, alone), *bounds.values(), strict=True)))
+    constant = tuple(constant_price(problem.contraction.graph, level) for level in problem.model)
+    return added(constant, _alone(problem, alone), *bounds.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
         raise AccelInternalError(f"The model allowed an illegal clustering: {reason}")
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
     more = moved(facts.candidates, answer.pairs, problem.model, problem.weights)
-    cost = tuple(map(sum, zip(prices.total(ordered.clusters), more, strict=True)))
+    cost = added(prices.total(ordered.clusters), more)
     return Optimum(
         clustering=ordered,
         cost=cost,

@@ -131,9 +131,8 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
 
     Raises `AccelValueError` if the formulation that `options` ask for cannot express `graph`.
     """
-    prices = Prices(graph, options.what_costs, Weights(graph, options.extents))
     if options.strategy != "ilp" or options.model is None:
-        return _heuristic(graph, prices, options)
+        return _heuristic(graph, Prices(graph, options.what_costs, Weights(graph, options.extents)), options)
     demand(options.formulation, graph)
     plain = _optimum(graph, options.stored)
     answer = with_taken_in(graph, options, plain, lambda changed: _optimum(changed, options.stored))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel.ilp.legality.checker import refusal
 from accel.ilp.model.solution import loads
 from accel.ilp.problem.clustering import BACKWARD, Asked, Clustering
-from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.cost import Weights, added
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
@@ -41,7 +41,7 @@ def _cost(graph: Graph, changed: RecomputedGraph, found: Clustering, options: Op
         return None
     cost = price(changed.graph, found, options.model, Weights(changed.graph, options.extents))
     more = loads(graph, changed.recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
-    return tuple(map(sum, zip(cost, more, strict=True)))
+    return added(cost, more)
 
 
 def _without(asked: Asked, producer: Label, whole: RecomputedGraph, changed: RecomputedGraph) -> Iterator[Clustering]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from accel.ilp.facts.contraction import merge_chains
 from accel.ilp.model.solution import loads
 from accel.ilp.problem.answer import Answer
-from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.cost import Weights, added
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.recompute.candidates import candidates, counts_traffic
@@ -91,8 +91,4 @@ def _answer(graph: Graph, options: Options, makers: Sequence[_Maker], find: Call
     taken = [each for maker in makers for each in maker.recomputed]
     answer = find(recompute(graph, taken).graph)
     more = loads(graph, taken, options.duplicate, options.model.levels, Weights(graph, options.extents))
-
-    def whole(cost: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(map(sum, zip(cost, more, strict=True)))
-
-    return replace(answer, cost=whole(answer.cost), bound=whole(answer.bound), recomputed=tuple(taken))
+    return replace(answer, cost=added(answer.cost, more), bound=added(answer.bound, more), recomputed=tuple(taken))

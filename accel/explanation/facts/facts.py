@@ -129,8 +129,8 @@ class CopyReport:
     what: the combinators, in order; several are a chain. where: the last one's call. original: the operation itself, such as
     `map %1`, if it is still there. copies: one for each combinator; none if the readers compute it in their scalar functions.
     loops: how many loops compute it, all of its copies together. saves: what it would cost more to store it and to read it in
-    these loops, such as `moves 8,192 bytes less`; empty if they could not, or
-    if there are more than 32 such reports.
+    these loops, such as `moves 8,192 bytes less`; empty if they could not, or if
+    there are more than 32 such reports.
     """
 
     what: tuple[str, ...]

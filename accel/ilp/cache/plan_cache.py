@@ -19,7 +19,7 @@ from accel.ilp.legality.checker import refusal
 from accel.ilp.model.solution import loads
 from accel.ilp.problem.answer import Answer
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Plan, Traversal
-from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.cost import Weights, added
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
@@ -191,7 +191,7 @@ def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tup
     if not options.recomputes or options.model is None:
         raise ValueError("nothing is to be recomputed")
     more = loads(graph, answer.recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
-    return tuple(map(sum, zip(cost, more, strict=True)))
+    return added(cost, more)
 
 
 def _cluster(labels: object, traversals: object) -> Cluster:

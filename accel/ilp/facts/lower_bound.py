@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from accel.ilp.facts.analysis import Analysis, Bundle
 from accel.ilp.problem.clustering import FORWARD, Cluster, Traversal, own_order
-from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.cost import CostLevel, Weights, added
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.price import cluster_price
 from accel.labelled.array import Label
@@ -194,4 +194,4 @@ def lower_bounds(facts: Analysis, levels: tuple[CostLevel, ...], weights: Weight
 def price_of(graph: Graph, clusters: Iterable[Cluster], levels: tuple[CostLevel, ...], weights: Weights) -> Cost:
     """What clusters cost together, in the same sums."""
     found = [cluster_price(graph, cluster, levels, weights) for cluster in clusters]
-    return tuple(map(sum, zip((0,) * len(levels), *found, strict=True)))
+    return added((0,) * len(levels), *found)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.facts.lower_bound import price_of
 from accel.ilp.problem.clustering import BACKWARD, Cluster, Traversal
-from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.cost import CostLevel, Weights, added
 from accel.ilp.problem.decode import split
 from accel.ilp.problem.graph import Graph
 from accel.ilp.recompute.candidates import Candidates, Pair, candidates
@@ -71,7 +71,7 @@ def priced(
     parts = placed(graph, answer)
     own = Weights(parts.changed.graph, weights.sizes)
     cost = price_of(parts.changed.graph, parts.clusters, levels, own)
-    return tuple(map(sum, zip(cost, moved(found, answer.pairs, levels, weights), strict=True)))
+    return added(cost, moved(found, answer.pairs, levels, weights))
 
 
 def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Placed:

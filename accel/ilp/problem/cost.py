@@ -169,6 +169,11 @@ MODELS: Mapping[str, CostModel] = MappingProxyType(
 """The models that have a name."""
 
 
+def added(*costs: tuple[int, ...]) -> tuple[int, ...]:
+    """The sums of costs, level by level."""
+    return tuple(map(sum, zip(*costs, strict=True)))
+
+
 @dataclass(frozen=True)
 class Weights:
     """How much arrays count, for the sizes that are planned for."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from accel.errors import AccelValueError, here
 from accel.ilp.problem.accesses import all_accesses, data_arcs, fused_accesses, fused_arcs, reads, stored
 from accel.ilp.problem.clustering import Cluster, Clustering
-from accel.ilp.problem.cost import CostLevel, CostModel, Weights
+from accel.ilp.problem.cost import CostLevel, CostModel, Weights, added
 from accel.ilp.problem.cost_function import ANSWER, Cost, call, name_of
 from accel.ilp.problem.graph import Graph
 from accel.labelled.operations import Kind
@@ -86,12 +86,12 @@ class Prices:
 
     def sum(self, clusters: Iterable[Cluster]) -> tuple[int, ...]:
         """What some clusters contribute together; () if all are barriers."""
-        return tuple(map(sum, zip(*filter(None, map(self, clusters)), strict=True)))
+        return added(*filter(None, map(self, clusters)))
 
     def total(self, clusters: Iterable[Cluster]) -> tuple[int, ...]:
         """What a whole clustering costs: (0,) if there is nothing to count."""
         parts = filter(None, (self.constant, self.sum(clusters)))
-        return tuple(map(sum, zip(*parts, strict=True))) or (0,)
+        return added(*parts) or (0,)
 
 
 def price(graph: Graph, clustering: Clustering, cost: Cost, weights: Weights) -> tuple[int, ...]:
